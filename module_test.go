@@ -2,6 +2,7 @@ package sortid_test
 
 import (
 	"cmp"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -46,8 +47,12 @@ func TestModulesStandAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(string(text), "=>") {
+			// Nobody gets this module, and k8s.io/kubernetes cannot be required without replace.
+			if strings.Contains(string(text), "=>") && file != "dev/kubernetes/go.mod" {
 				t.Errorf("%s has a replace directive", file)
+			}
+			if n := strings.Count(string(text), "\nrequire "); n > 2 {
+				t.Errorf("%s has %d lists of requirements, want direct and indirect ones", file, n)
 			}
 		case ofAnotherModule(file) && !mayUseInternal(file):
 			for _, used := range imports(t, file) {
@@ -83,11 +88,13 @@ var layers = []string{
 	"internal",
 	"euid scru64 scru128 scru160 uid60",
 	"typed",
+	"internal/maker",
+	"internal/spec",
+	"internal/testids internal/conformance",
 	"lease",
-	"internal/conformance",
 	"format",
 	"generate lease/nodefield",
-	"internal/extsort internal/testids internal/usage",
+	"internal/extsort",
 	"verify",
 	"store pgxid",
 	"cmd/sortid",
@@ -115,6 +122,44 @@ func TestImportsGoOneWay(t *testing.T) {
 	if !found["cmd/sortid"] || !found["format"] {
 		t.Errorf("only %v were found", found)
 	}
+}
+
+// A variable that users see is an error, because nobody changes an error. Other values are constants
+// or results of functions.
+func TestNoExportedVariables(t *testing.T) {
+	errors := 0
+	walk(t, func(file string) {
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") ||
+			strings.Contains(file, "internal/") || !isPublished(file) {
+			return
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.VAR {
+				for _, spec := range d.Specs {
+					for _, name := range spec.(*ast.ValueSpec).Names {
+						if strings.HasPrefix(name.Name, "Err") {
+							errors++
+						} else if name.IsExported() {
+							t.Errorf("%s: var %s can be changed by users, want a function", file, name)
+						}
+					}
+				}
+			}
+		}
+	})
+	if errors == 0 {
+		t.Error("no errors were found: that tests nothing")
+	}
+}
+
+// isPublished reports whether Go programs of users import the package of a file.
+func isPublished(file string) bool {
+	folder, _ := layer(path.Dir(file))
+	return folder != "cmd/sortid" && folder != "dev" && folder != "examples"
 }
 
 // layer returns the longest folder of layers that has the package, and its line.

@@ -153,7 +153,7 @@ func TestChecksum(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	for _, id := range []ID{MustParse(sample), {}, Max, FromUint128(0, 126), FromUint128(0, 127)} {
+	for _, id := range []ID{MustParse(sample), {}, Max(), FromUint128(0, 126), FromUint128(0, 127)} {
 		n := toBig(id)
 		right := new(big.Int).Mod(n, big127).Int64()
 		for check := range int64(128) {

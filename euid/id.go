@@ -32,10 +32,12 @@ const (
 // the first millisecond of 1970, so the zero ID can mean "none".
 type ID [Size]byte
 
-// Max is the largest ID. Its version is 8, which no generator makes.
-var Max = ID{
-	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+// Max returns the largest ID. Its version is 8, which no generator makes.
+func Max() ID {
+	return ID{
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	}
 }
 
 // FromFields returns the ID with these fields, or [sortid.ErrField] if a value does not fit its
@@ -118,6 +120,9 @@ func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC
 // Compare returns -1 if id sorts before the other ID, 0 if both are equal, and +1 otherwise.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
+// Equal reports whether both IDs are equal, as == does. Package go-cmp calls it.
+func (id ID) Equal(other ID) bool { return id == other }
+
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
@@ -128,7 +133,7 @@ func First(t time.Time) ID {
 	case ms < 0:
 		return ID{}
 	case ms > MaxTimestamp:
-		return Max
+		return Max()
 	default:
 		return FromUint128(uint64(ms)<<22, 0)
 	}

@@ -3,11 +3,14 @@ package examples
 import (
 	"encoding"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/invopop/jsonschema"
 	"github.com/labstack/echo/v4"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/swaggo/swag"
 	"go.yaml.in/yaml/v3"
@@ -34,7 +38,8 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// The tests of this file show the section "With other packages" of docs/formats.md.
+// The tests of this file show the sections "With other packages" and "In tests and in API
+// descriptions" of docs/formats.md.
 
 type account struct {
 	ID   accountID
@@ -137,10 +142,24 @@ func TestCmp(t *testing.T) {
 		b.ID.String()) {
 		t.Errorf("the difference has not both texts:\n%s", d)
 	}
+	testDiff(t, scru64.ID(1), 2)
+	testDiff(t, scru128.New(), scru128.New())
+	testDiff(t, scru160.New(), scru160.New())
+	testDiff(t, euid.New(), euid.New())
+	testDiff(t, uid60.ID(1), 2)
 	for _, same := range []any{a, anAccount.Any(), anAccount.Text(), anAccount.Bytes(), aNumber} {
 		if d := cmp.Diff(same, same); d != "" {
 			t.Errorf("%v differs from itself:\n%s", same, d)
 		}
+	}
+}
+
+func testDiff[T fmt.Stringer](t *testing.T, a, b T) {
+	t.Helper()
+	type row struct{ ID T }
+	d := cmp.Diff(row{a}, row{b})
+	if !strings.Contains(d, a.String()) || !strings.Contains(d, b.String()) {
+		t.Errorf("the difference has not both texts:\n%s", d)
 	}
 }
 
@@ -159,6 +178,22 @@ func TestTestify(t *testing.T) {
 	assert.Equal(&m, anAccount, typed.New[accountID]())
 	if want := `("account_0372ijojuxuhjsfkeryi2mrtm")`; !strings.Contains(m.String(), want) {
 		t.Errorf("testify prints %s, want %s", &m, want)
+	}
+}
+
+func TestPflag(t *testing.T) {
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	var id accountID
+	flags.TextVar(&id, "account", id, "the `ID` of an account")
+	flags.Lookup("account").DefValue = ""
+	if got, want := flags.FlagUsages(), "      --account ID   the ID of an account\n"; got != want {
+		t.Errorf("help is %q, want %q", got, want)
+	}
+	if err := flags.Parse([]string{"--account", anAccount.String()}); err != nil || id != anAccount {
+		t.Errorf("the flag is %v, %v", id, err)
+	}
+	if err := flags.Parse([]string{"--account=account_0"}); !errors.Is(err, sortid.ErrLength) {
+		t.Errorf("the error of a short text is %v", err)
 	}
 }
 
@@ -241,13 +276,13 @@ func TestProtobuf(t *testing.T) {
 }
 
 func TestYAML(t *testing.T) {
-	testYAML(t, scru64.ID(scru64.Max))
+	testYAML(t, scru64.ID(scru64.Max()))
 	testYAML(t, scru128.New())
 	testYAML(t, scru128.UUID(scru128.New()))
 	testYAML(t, scru128.Bytes(scru128.New()))
 	testYAML(t, scru160.New())
 	testYAML(t, euid.UUID(euid.New()))
-	testYAML(t, uid60.Max)
+	testYAML(t, uid60.Max())
 	testYAML(t, anAccount)
 	testYAML(t, anAccount.Bytes())
 }
@@ -270,5 +305,32 @@ func testYAML[T interface {
 	var back map[T]T
 	if err := yaml.Unmarshal(b, &back); err != nil || len(back) != 1 || back[id] != id {
 		t.Errorf("%T: %s is read as %v, %v", id, b, back, err)
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "formats.md"))
+	ok(t, err)
+	for format, ids := range map[string][]fmt.Stringer{
+		"scru64":  {scru64.ID(0), scru64.First(time.Now()), scru64.Max()},
+		"scru128": {scru128.ID{}, scru128.New(), scru128.Max()},
+		"scru160": {scru160.ID{}, scru160.New(), scru160.Max()},
+		"euid":    {euid.ID{}, euid.New(), euid.Max()},
+		"uid60":   {uid60.ID(0), uid60.First(time.Now()), uid60.Max()},
+	} {
+		row := regexp.MustCompile("\n\\| `" + format + "` \\| `(\\^.+\\$)` \\|\n").FindSubmatch(page)
+		if row == nil {
+			t.Errorf("docs/formats.md has no pattern of %s", format)
+			continue
+		}
+		pattern := regexp.MustCompile(string(row[1]))
+		for _, id := range ids {
+			if s := id.String(); !pattern.MatchString(s) || pattern.MatchString(s+".") {
+				t.Errorf("%s does not describe %s %s", pattern, format, s)
+			}
+		}
+	}
+	if !regexp.MustCompile(`^account_[0-9a-z]{25}$`).MatchString(anAccount.String()) {
+		t.Errorf("the pattern does not describe %s", anAccount)
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -469,6 +471,57 @@ func TestWorkerIDsEnd(t *testing.T) {
 	}
 }
 
+// After a freeze, or if somebody sets the clock, the client says so when the lease has ended.
+func TestWorkerIDsReason(t *testing.T) {
+	library := filepath.Join(t.TempDir(), "clock.so")
+	build := sync.OnceFunc(func() { buildClock(t, library) })
+	for name, c := range map[string]struct {
+		ahead int32 // by how much the clock is set
+		want  string
+	}{
+		"frozen":        {0, "still"},
+		"clock forward": {300, "clock jumped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, l language) {
+				url, asks := fake(t, grant(func(lease map[string]any) {
+					lease["valid_for_ms"], lease["renew_at_ms"] = 8000, lease["server_time_ms"].(int64)+5000
+				}))
+				file := filepath.Join(t.TempDir(), "ahead")
+				ok(t, os.WriteFile(file, make([]byte, 4), 0o600))
+				build()
+				r := l.start(t, url, "LD_PRELOAD="+library, "CLOCK_AHEAD="+file)
+				r.line(t)
+				if c.ahead != 0 {
+					f, err := os.OpenFile(file, os.O_WRONLY, 0) // without O_TRUNC: the program has it mapped
+					ok(t, err)
+					text := binary.NativeEndian.AppendUint32(nil, uint32(c.ahead))
+					_, err = f.Write(text)
+					ok(t, errors.Join(err, f.Close()))
+				} else {
+					ok(t, r.cmd.Process.Signal(syscall.SIGSTOP))
+					time.Sleep(8 * time.Second)
+					ok(t, r.cmd.Process.Signal(syscall.SIGCONT))
+				}
+				code, text := r.exit(t), r.stderr.String()
+				if code == 0 || !strings.Contains(text, c.want) ||
+					c.ahead != 0 && !strings.Contains(text, fmt.Sprint(c.ahead)) {
+					t.Errorf("exit code %d after %d requests: %s", code, len(asks()), text)
+				}
+			})
+		})
+	}
+}
+
+// buildClock compiles a library that sets the clock of one program.
+func buildClock(t *testing.T, library string) {
+	cmd := exec.Command(testserver.Program(t, "cc"), "-shared", "-fPIC", "-O1", "-Wall", "-Werror",
+		"-o", library, "testdata/worker-ids/clock.c")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 func TestWorkerIDsStart(t *testing.T) {
 	each(t, func(t *testing.T, l language) {
 		for _, field := range []string{"starts_in_ms", "valid_from_ms"} {
@@ -584,17 +637,12 @@ func overlap(holdings []holding) (a, b holding, found bool) {
 func TestWorkerIDsOverlap(t *testing.T) {
 	testserver.Long(t, "waits for leases to end")
 	t.Parallel()
-	server := testserver.StartSortid(t, "bolt:"+filepath.Join(t.TempDir(), "leases.db"), "--leases-only")
-	r, err := http.NewRequest(http.MethodPut, server.URL+"/v1/realms/workers",
-		strings.NewReader(`{"node_bits":2,"lease_window_ms":5000}`))
-	ok(t, err)
-	r.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(r)
-	ok(t, err)
-	resp.Body.Close()
-	if resp.StatusCode != http.StatusCreated {
-		t.Fatal(resp.Status)
+	store := "bolt:" + filepath.Join(t.TempDir(), "leases.db")
+	if out, err := exec.Command(testserver.Sortid(t), "lease", "create", store, "--realm", "workers",
+		"--node-bits", "2", "--lease-window", "5s").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
+	server := testserver.StartSortid(t, store, "--leases-only")
 	p := newProxy(t, strings.TrimPrefix(server.URL, "http://"))
 
 	var mu sync.Mutex

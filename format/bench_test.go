@@ -5,19 +5,20 @@ import (
 	"testing"
 
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 )
 
 func BenchmarkJSON(b *testing.B) {
 	for _, s := range ours() {
-		id := gencore.Must(s.Parse(s.Example))
+		id := gencore.Must(s.Parse(s.Example()))
 		buf := make([]byte, 0, 4096)
-		b.Run(s.Name+"/AppendJSON", func(b *testing.B) {
+		b.Run(s.Name()+"/AppendJSON", func(b *testing.B) {
 			for b.Loop() {
 				buf = id.AppendJSON(buf[:0])
 			}
 		})
-		b.Run(s.Name+"/encoding", func(b *testing.B) {
+		b.Run(s.Name()+"/encoding", func(b *testing.B) {
 			for b.Loop() {
 				if _, err := json.Marshal(described(id)); err != nil {
 					b.Fatal(err)
@@ -41,9 +42,9 @@ func described(id ID) any {
 		Time   string            `json:"time"`
 		Fields map[string]string `json:"fields"`
 		Notes  []string          `json:"notes,omitempty"`
-	}{id.format.Name, id.In(Text), id.In(Hex), id.In(Int), "", words.Time(id.Time()), fields,
+	}{id.spec.Name, id.In(Text), id.In(Hex), id.In(Int), "", words.Time(id.Time()), fields,
 		id.Notes()}
-	if id.format.hasEncoding(UUID) {
+	if id.spec.HasEncoding(spec.UUID) {
 		v.UUID = id.In(UUID)
 	}
 	return v

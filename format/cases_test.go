@@ -3,15 +3,14 @@ package format
 import (
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math/big"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 )
 
@@ -24,16 +23,16 @@ type validCase struct {
 
 func (v validCase) test(t *testing.T, f *Format) {
 	t.Helper()
-	name := f.Name + ": " + v.Note + ": " + v.Text
+	name := f.Name() + ": " + v.Note + ": " + v.Text
 	id, err := f.Parse(v.Text)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
 	}
-	if prefix, _ := f.cutPrefix(v.Text); v.Canon == "" {
+	if prefix, _ := spec.Of(f).CutPrefix(v.Text); v.Canon == "" {
 		v.Canon = v.Text[len(prefix):]
 	}
-	for e, want := range map[Encoding]string{f.Encodings[0]: v.Canon, Hex: v.Hex, Int: v.Int,
+	for e, want := range map[Encoding]string{f.Encodings()[0]: v.Canon, Hex: v.Hex, Int: v.Int,
 		UUID: v.UUID} {
 		if want == "" {
 			continue
@@ -42,7 +41,7 @@ func (v validCase) test(t *testing.T, f *Format) {
 			t.Errorf("%s as %s is %s, want %s", name, e, got, want)
 		}
 		for _, text := range []string{want, strings.ToUpper(want)} {
-			if e == Text && (text != want || f.Text.prefix != nil) || !f.hasEncoding(e) {
+			if e == Text && (text != want || spec.Of(f).Text.Prefix != nil) || !hasEncoding(f, e) {
 				continue
 			}
 			if got, err := f.ParseAs(e, text); err != nil || got != id {
@@ -54,8 +53,8 @@ func (v validCase) test(t *testing.T, f *Format) {
 		v.Hex != "" && hex.EncodeToString(id.Bytes()) != v.Hex {
 		t.Errorf("%s: FromBytes(%x): %v, %v", name, id.Bytes(), got, err)
 	}
-	if (v.Time != "") != (id.timed() != nil) ||
-		id.timed() != nil && words.Time(id.Time()) != v.Time {
+	if (v.Time != "") != (id.spec.Timed(&id.words) != nil) ||
+		id.spec.Timed(&id.words) != nil && words.Time(id.Time()) != v.Time {
 		t.Errorf("%s has the time %v, want %s", name, id.Time(), v.Time)
 	}
 	fields, whole := map[string]string{}, new(big.Int)
@@ -96,13 +95,13 @@ func TestCases(t *testing.T) {
 		}
 		for _, v := range c.Invalid {
 			if id, err := f.Parse(v.Text); err == nil {
-				t.Errorf("%s: %s: %q is read as %v", f.Name, v.Note, v.Text, id.Fields())
+				t.Errorf("%s: %s: %q is read as %v", f.Name(), v.Note, v.Text, id.Fields())
 			}
 		}
 	}
 	for _, f := range others() {
 		if !tested[f] {
-			t.Errorf("%s has no cases", f.Name)
+			t.Errorf("%s has no cases", f.Name())
 		}
 	}
 }
@@ -111,26 +110,23 @@ func TestDocument(t *testing.T) {
 	b := gencore.Must(os.ReadFile("../docs/formats.md"))
 	_, unasked, _ := strings.Cut(string(b), "| `scan` without `--format` |")
 	unasked, _, _ = strings.Cut(unasked, "\n")
+	_, with, _ := strings.Cut(string(b), "\n| with | ")
+	with, without, _ := strings.Cut(with, "\n| without | ")
+	without, _, _ = strings.Cut(without, "\n")
 	for _, f := range others() {
-		if finds := !f.Search.WordLike && !f.Search.Named; finds !=
-			strings.Contains(unasked, "`"+f.Name+"`") {
-			t.Errorf("%s: scan finds it without --format: %v; the document differs", f.Name, finds)
+		if finds := !spec.Of(f).Search.WordLike && !spec.Of(f).Search.Named; finds !=
+			strings.Contains(unasked, "`"+f.Name()+"`") {
+			t.Errorf("%s: scan finds it without --format: %v; the document differs", f.Name(), finds)
 		}
-		unit := "none"
-		if f.Tick != 0 {
-			unit = fmt.Sprintf("%v since %s", f.Tick, strings.TrimSuffix(words.Time(f.Epoch),
-				"T00:00:00.000Z"))
+		list := without
+		if f.Tick() != 0 || spec.Of(f).Within != nil {
+			list = with
 		}
-		if f.Within != nil {
-			unit = "as in its UUID"
+		if !strings.Contains(list, "`"+f.Name()+"`") {
+			t.Errorf("the document lacks %s, or has it in the wrong list", f.Name())
 		}
-		row := regexp.MustCompile(`(?m)^\| ` + unit + ` \|.*\[` + "`" + f.Name + "`" + `\]\(` +
-			regexp.QuoteMeta(f.Source) + `\)`)
-		if !row.Match(b) {
-			t.Errorf("the document lacks %s, %s, %s", f.Name, unit, f.Source)
-		}
-		if bounds := f.Tick != 0 && f.Name != "uuidv1" && f.Name != "typeid"; bounds != f.Ordered {
-			t.Errorf("%s: the document says that its IDs bound ranges: %v", f.Name, bounds)
+		if bounds := f.Tick() != 0 && f.Name() != "uuidv1" && f.Name() != "typeid"; bounds != f.Ordered() {
+			t.Errorf("%s: the document says that its IDs bound ranges: %v", f.Name(), bounds)
 		}
 	}
 
@@ -156,8 +152,8 @@ func TestDocument(t *testing.T) {
 	}
 	for _, f := range others() {
 		for _, g := range all() {
-			if got := same[[2]string{f.Name, g.Name}]; got != f.convertsTo(g) {
-				t.Errorf("%s to %s: the document says %v", f.Name, g.Name, got)
+			if got := same[[2]string{f.Name(), g.Name()}]; got != spec.Of(f).ConvertsTo(spec.Of(g)) {
+				t.Errorf("%s to %s: the document says %v", f.Name(), g.Name(), got)
 			}
 		}
 	}

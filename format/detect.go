@@ -7,51 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/textcodec"
 )
-
-type class uint8
-
-const (
-	classDecimal class = 1 << iota
-	classHex
-	classBase36
-	classBase32hex
-	classCrockford
-	classBase64
-	classLower // no capital letter
-	classUpper // no small letter
-)
-
-// classes maps each byte to the alphabets that contain it.
-var classes = func() (t [256]class) {
-	add := func(c class, symbols string) {
-		for _, b := range []byte(symbols) {
-			t[b] |= c
-		}
-	}
-	add(classDecimal, digits)
-	add(classHex, digits+"abcdefABCDEF")
-	add(classBase36, digits+lower+capitals)
-	add(classBase32hex, digits+lower[:22]+capitals[:22])
-	add(classCrockford, digits+strings.ReplaceAll(lower, "u", "")+strings.ReplaceAll(capitals, "U",
-		""))
-	add(classBase64, digits+lower+capitals+"-_")
-	add(classLower, digits+lower+"-_")
-	add(classUpper, digits+capitals+"-_")
-	return t
-}()
-
-func classify(text string) class {
-	if text == "" {
-		return 0
-	}
-	c := ^class(0)
-	for i := range len(text) {
-		c &= classes[text[i]]
-	}
-	return c
-}
 
 // A Candidate is one reading of a text: an ID and its encoding.
 type Candidate struct {
@@ -64,11 +22,29 @@ type Candidate struct {
 // text returns the whole text.
 func (c Candidate) text() string { return c.Prefix + c.ID.String() }
 
-// rank is lower for more probable candidates: first UUIDs with version and variant, then decimal
-// integers, then our formats, then other formats, and at last texts that look like words.
-func (c Candidate) rank(alphabets class) int {
-	f := c.ID.format
+// Doubtful reports whether texts that are no IDs of the format often have this reading: many words,
+// or at least 1 in 1000 random texts with the same length and alphabet.
+func (c Candidate) Doubtful() bool {
+	text := c.Prefix + c.ID.In(c.Encoding)
+	return c.WordLike ||
+		c.ID.spec.Chance(spec.Encoding(c.Encoding), text, len(c.Prefix)) >= spec.Judgement.Doubt
+}
+
+// rank is lower for more probable candidates: first typed IDs, then UUIDs with version and variant,
+// then decimal integers, then our formats, then other formats, and at last texts that look like
+// words. The text has these kinds of bytes.
+func (c Candidate) rank(text string, kinds textcodec.Kinds) int {
+	f := c.ID.spec
 	r := 0
+	if c.Prefix != "" {
+		kinds = textcodec.KindsOf(text[len(c.Prefix):])
+	}
+	if c.Prefix != "" && c.Encoding == Text && f.Generates {
+		r = -99 // a prefix is rarely a coincidence
+		if c.WordLike {
+			r = 99
+		}
+	}
 	switch c.Encoding {
 	case UUID:
 		r = 1
@@ -78,102 +54,81 @@ func (c Candidate) rank(alphabets class) int {
 		return -1
 	}
 	switch {
-	case f.fixedBits() > 4:
+	case f.FixedBits() > 4:
 		return -2
 	case c.WordLike && !f.Generates:
 		return 16
-	case !f.Generates && c.Prefix != "":
+	case f.Within != nil && f.Text.Prefix != nil && !c.ID.holdsUsual():
+		return 13 // one ULID in eight has a UUID's version and variant
+	case !f.Generates && f.Text.Prefix != nil && c.Prefix != "":
 		r = 7 // a prefix is rarely a coincidence
 	case !f.Generates:
 		r = 8
 	}
 	// A text is less probable if its letters are in a case that the format does not write.
-	want := classLower
+	letters := textcodec.Lower
 	if c.Encoding == Text {
-		want = f.letters
+		letters = f.Letters
 	}
-	if alphabets&want != want {
+	wrong := letters != 0 && !kinds.In(textcodec.Base64&^(textcodec.Lower|textcodec.Upper)|letters)
+	if wrong || c.Encoding == Text && f.HasCases() && !kinds.HasCases() {
 		r += 4
 	}
 	return r
 }
 
-// Any number can be an ID of several formats. The time nearest to now is the most probable, with
-// these handicaps.
-const (
-	year            = 365 * 24 * time.Hour
-	handicapUnusual = 8 * year  // a field is larger than usual
-	handicapRare    = 8 * year  // for each step of Rarity
-	handicapAhead   = 30 * year // the time is later than tomorrow
-)
-
-// unlikeliness is lower for more probable readings of a decimal integer. Times within an hour are
+// unlikeliness is lower for more probable readings of a decimal integer, by [spec.Rules]. Times within an hour are
 // equal, because scru64 has larger ticks than other formats.
 func (c Candidate) unlikeliness(now time.Time) (hours int64) {
-	f := c.ID.format
-	ms := int64(f.Search.Rarity) * handicapRare.Milliseconds()
+	f, rules := c.ID.spec, &spec.Judgement
+	years := f.Search.Rarity * rules.Rare
 	for i := range f.Layout {
-		if most := f.Layout[i].Usual; most != 0 && f.Layout[i].Of(c.ID).low > most {
-			ms += handicapUnusual.Milliseconds()
+		if field := &f.Layout[i]; field.Usual != 0 {
+			if _, low := field.Of(&c.ID.words); low > field.Usual {
+				years += rules.Unusual
+			}
 		}
 	}
-	past := now.UnixMilli() - c.ID.milli(c.ID.timed())
+	timed := f.Timed(&c.ID.words)
+	past := now.UnixMilli() - timed.MilliOf(timed.Timestamp(&c.ID.words))
 	if past < -(24 * time.Hour).Milliseconds() {
-		ms += handicapAhead.Milliseconds()
+		years += rules.Ahead
 	}
-	return (ms + max(past, -past)) / time.Hour.Milliseconds()
+	const year = 365 * 24 * time.Hour
+	return (int64(years)*year.Milliseconds() + max(past, -past)) / time.Hour.Milliseconds()
 }
 
-// AppendDetect appends to found the IDs that a text may be, the most probable first. All of them
-// are plausible, as [ID.Plausible] reports, and have the constant fields that generators write. It
-// tries the encodings in Search.Guess of all formats. Hexadecimal numbers must have their full
-// width. The parameter now is the current time.
+// Detect returns the IDs that a text may be, the most probable first. If there is none, [Explain] says
+// why. The text must be the ID alone; it can have a prefix such as user_, in any format.
+//
+// All of the IDs are plausible, as [ID.Plausible] reports, and have the constant fields that
+// generators write. Hexadecimal numbers must have their full width.
+func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
+
+// AppendDetect is like [Detect], but appends to found. The parameter now is the current time.
 func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
 	return allWays().detect(found, text, now)
 }
 
 type way struct {
-	format   *Format
-	encoding Encoding
+	format   *spec.Format
+	encoding spec.Encoding
 }
 
 // ways lists, for each length of a text, the formats and encodings that the text may have.
 type ways [][]way
 
-var allWays = sync.OnceValue(func() ways { return newWays(all()) })
+var allWays = sync.OnceValue(func() ways { return newWays(spec.All()) })
 
-func newWays(formats []*Format) (w ways) {
-	add := func(length int, f *Format, e Encoding) {
-		for len(w) <= length {
-			w = append(w, nil)
-		}
-		if !slices.Contains(w[length], way{f, e}) {
-			w[length] = append(w[length], way{f, e})
-		}
-	}
+func newWays(formats []*spec.Format) (w ways) {
 	for _, f := range formats {
 		for _, e := range f.Search.Guess {
-			switch e {
-			case Text:
-				for _, n := range f.Text.Lengths {
-					if f.Text.prefix == nil {
-						add(n, f, e)
-						continue
-					}
-					if f.Text.prefix.Min == 0 {
-						add(n, f, e)
-					}
-					for prefix := max(f.Text.prefix.Min, 1); prefix <= f.Text.prefix.Max; prefix++ {
-						add(prefix+1+n, f, e)
-					}
+			for _, length := range f.LengthsOf(e) {
+				for len(w) <= length {
+					w = append(w, nil)
 				}
-			case UUID:
-				add(textcodec.UUIDLen, f, e)
-			case Hex:
-				add(2*f.Size, f, e)
-			case Int:
-				for n := range f.digits {
-					add(n+1, f, e)
+				if !slices.Contains(w[length], way{f, e}) {
+					w[length] = append(w[length], way{f, e})
 				}
 			}
 		}
@@ -182,57 +137,60 @@ func newWays(formats []*Format) (w ways) {
 }
 
 func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate {
-	if len(text) >= len(w) {
-		return detectTyped(found, text, now)
-	}
 	start := len(found)
-	alphabets := classify(text)
-	for _, way := range w[len(text)] {
-		if !way.fits(text, alphabets) {
-			continue
-		}
-		id, err := way.format.ParseAs(way.encoding, text)
-		if err == nil && id.Plausible(now) && id.generated() {
-			prefix, rest := way.format.cutPrefix(text)
-			if way.format.Within != nil && prefix == "" && !id.holds(len(text)) {
-				continue
+	kinds := textcodec.KindsOf(text)
+	if len(text) < len(w) {
+		for _, way := range w[len(text)] {
+			if c, ok := way.read(text, kinds, now); ok {
+				found = append(found, c)
 			}
-			search := &way.format.Search
-			wordLike := way.encoding == Text &&
-				(search.WordLike || search.Mixed && !textcodec.Mixed(rest))
-			found = append(found, Candidate{id, way.encoding, prefix, wordLike})
 		}
+	}
+	if strings.IndexByte(text, '_') > 0 {
+		found = appendTyped(found, text, now)
+		found = w.appendLabelled(found, text, now)
 	}
 	if more := found[start:]; len(more) > 1 {
 		slices.SortStableFunc(more, func(a, b Candidate) int {
 			if a.Encoding == Int && b.Encoding == Int {
 				return cmp.Compare(a.unlikeliness(now), b.unlikeliness(now))
 			}
-			return a.rank(alphabets) - b.rank(alphabets)
+			return a.rank(text, kinds) - b.rank(text, kinds)
 		})
-	}
-	if n := len(found); strings.IndexByte(text, '_') > 0 {
-		if found = detectTyped(found, text, now); len(found) > n {
-			// Typed IDs come first, because a prefix is rarely a coincidence. Typed IDs that
-			// look like words come last.
-			slices.SortStableFunc(found[start:],
-				func(a, b Candidate) int { return a.typedRank() - b.typedRank() })
-		}
 	}
 	return found
 }
 
-// fits reports whether a text in these alphabets may have the way's format and encoding.
-func (w way) fits(text string, alphabets class) bool {
+// read reads a text with these kinds of bytes, if it is a plausible ID.
+func (w way) read(text string, kinds textcodec.Kinds, now time.Time) (c Candidate, ok bool) {
+	if !w.fits(text, kinds) {
+		return c, false
+	}
+	f := w.format
+	words, err := f.ParseAs(w.encoding, text)
+	if err != nil || !f.Plausible(&words, now) || !f.Generated(&words) {
+		return c, false
+	}
+	id := ID{f, words}
+	prefix, rest := f.CutPrefix(text)
+	if f.Within != nil && prefix == "" && !id.holds(len(text)) {
+		return c, false
+	}
+	wordLike := w.encoding == spec.Text &&
+		(f.Search.WordLike || f.Search.Mixed && !textcodec.Mixed(rest))
+	return Candidate{id, Encoding(w.encoding), prefix, wordLike}, true
+}
+
+// fits reports whether a text with these kinds of bytes may have the way's format and encoding.
+func (w way) fits(text string, kinds textcodec.Kinds) bool {
 	switch w.encoding {
-	case Text:
-		_, id := w.format.cutPrefix(text)
-		return alphabets&w.format.alphabet == w.format.alphabet &&
-			w.format.hasTextLength(len(id))
-	case Hex:
-		return alphabets&classHex != 0
-	case Int:
-		return alphabets&classDecimal != 0 && text[0] != '0'
+	case spec.Text:
+		_, id := w.format.CutPrefix(text)
+		return kinds.In(w.format.Alphabet) && w.format.HasTextLength(len(id))
+	case spec.Hex:
+		return kinds.In(textcodec.HexDigits)
+	case spec.Int:
+		return kinds.In(textcodec.Digit) && text[0] != '0'
 	}
 	return true
 }
@@ -240,38 +198,72 @@ func (w way) fits(text string, alphabets class) bool {
 // holds reports whether there is an ID inside. If the text is shorter than usual, that ID must be
 // of the usual format, because other random texts are as short.
 func (id ID) holds(length int) bool {
-	f := id.inner()
-	return f != nil && (f == id.format.usual || length >= id.format.Text.Lengths[0])
+	return id.holdsUsual() || id.spec.Inner(&id.words) != nil && length >= id.spec.Text.Lengths[0]
 }
 
-// PlausibleRange returns the range of plausible times. It begins when the format was new, or else
-// in 2010. If the epoch is later, it begins a month after the epoch, because small integers look
-// like times in the first month. It ends a year after the current time.
-func (f *Format) PlausibleRange(now time.Time) (from, to time.Time) {
-	from = date(cmp.Or(f.since, 2010), 1)
-	if month := f.Epoch.AddDate(0, 1, 0); month.After(from) {
-		from = month
-	}
-	return from, now.UTC().Add(year)
+// holdsUsual reports whether the ID inside is of the format that generators use.
+func (id ID) holdsUsual() bool {
+	return id.spec.Within != nil && id.spec.Inner(&id.words) == id.spec.Within[0]
 }
 
-// Plausible reports whether the ID's time is in [Format.PlausibleRange], or the ID has no time.
-func (id ID) Plausible(now time.Time) bool {
-	f := id.timed()
-	if f == nil {
-		return true
-	}
-	ms := id.milli(f)
-	return f.plausibleFrom <= ms && ms <= now.UnixMilli()+year.Milliseconds()
-}
-
-// generated reports whether the ID's constant fields have the values that generators write. For an
-// EUID this means version 1.
-func (id ID) generated() bool {
-	for _, f := range id.format.constants {
-		if f.Of(id).low != f.Value {
-			return false
+// appendTyped appends IDs of our formats with the prefix of a typed ID.
+func appendTyped(found []Candidate, text string, now time.Time) []Candidate {
+	for _, f := range spec.Ours() {
+		prefix, rest := f.CutTyped(text)
+		if prefix == "" || !textcodec.KindsOf(rest).In(f.Alphabet) {
+			continue
+		}
+		words, err := f.ParseAs(spec.Text, rest)
+		if err == nil && f.Plausible(&words, now) && f.Generated(&words) {
+			found = append(found, Candidate{ID{f, words}, Text, prefix, f.Search.WordLike})
 		}
 	}
-	return true
+	return found
+}
+
+// appendLabelled appends IDs with a prefix that their format does not have, such as user_ before a
+// ULID. Texts that may be words are no IDs.
+func (w ways) appendLabelled(found []Candidate, text string, now time.Time) []Candidate {
+	for i := max(1, len(text)-len(w)); i < min(len(text), spec.MaxLabel+1); i++ {
+		if text[i] != '_' || !spec.IsLabel(text[:i]) {
+			continue
+		}
+		rest := text[i+1:]
+		kinds := textcodec.KindsOf(rest)
+		for _, way := range w[len(rest)] {
+			if !way.labelled(kinds) {
+				continue
+			}
+			c, ok := way.read(rest, kinds, now)
+			if !ok || way.lacksPrefix(c) {
+				continue
+			}
+			c.Prefix = text[:i+1+len(c.Prefix)]
+			if spec.IsLabel(c.Prefix[:len(c.Prefix)-1]) && !slices.ContainsFunc(found, c.isIn) {
+				found = append(found, c)
+			}
+		}
+	}
+	return found
+}
+
+// isIn reports whether another reading says the same, or has the ID in a TypeID as generators write it.
+func (c Candidate) isIn(o Candidate) bool {
+	return o.Prefix == c.Prefix && o.ID.words == c.ID.words &&
+		(o.ID.spec == c.ID.spec || o.ID.holdsUsual())
+}
+
+// lacksPrefix reports whether the format's texts have a prefix, but not the reading. So user_ before
+// the UUID of a TypeID is the prefix of the TypeID.
+func (w way) lacksPrefix(c Candidate) bool {
+	return w.encoding == spec.Text && w.format.Text.Prefix != nil && c.Prefix == ""
+}
+
+// labelled reports whether a text with these kinds of bytes may follow a prefix that is not of the
+// format. Words must not look like texts of the format. The text must have a digit, and both cases if
+// the alphabet has both.
+func (w way) labelled(kinds textcodec.Kinds) bool {
+	f := w.format
+	return w.encoding != spec.Text || !f.Search.WordLike && !f.Search.Mixed &&
+		kinds.Has(textcodec.Digit) && (kinds.HasCases() || !f.HasCases())
 }

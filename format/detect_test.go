@@ -4,26 +4,29 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 )
 
 // detectOurs returns the candidates of our formats.
 func detectOurs(text string) []Candidate {
 	return slices.DeleteFunc(AppendDetect(nil, text, time.Now()),
-		func(c Candidate) bool { return !c.ID.format.Generates })
+		func(c Candidate) bool { return !c.ID.spec.Generates })
 }
 
 func TestDetectExamples(t *testing.T) {
 	for text, want := range map[string]string{
-		"0u2pf62ji4b9":                             "scru64 text",
-		"0U2PF62JI4B9":                             "scru64 text",
-		"109959589539758421":                       "scru64 int",
+		"0u2pf62ji4b9": "scru64 text",
+		"0U2PF62JI4B9": "scru64 text",
+
 		"0372ijojuxuhjsfkeryi2mrtm":                "scru128 text",
 		"1993501768880490086615869617690763354":    "scru128 int",
 		"017fef39-c264-1ba5-6a94-83188841e05a":     "scru128 uuid",
@@ -58,7 +61,7 @@ func TestDetectExamples(t *testing.T) {
 		found := detectOurs(text)
 		got := ""
 		if len(found) > 0 {
-			got = found[0].ID.Format().Name + " " + string(found[0].Encoding)
+			got = found[0].ID.Format().Name() + " " + string(found[0].Encoding)
 		}
 		if got != want {
 			t.Errorf("%s is taken for %q, want %q: %v", text, got, want, found)
@@ -86,19 +89,44 @@ func TestPlausible(t *testing.T) {
 	for _, s := range Ours() {
 		from, to := s.PlausibleRange(now)
 		want := "2010-01-01T00:00:00.000Z"
-		if s.Epoch.Year() >= 2010 {
-			want = words.Time(s.Epoch.AddDate(0, 1, 0))
+		if s.Epoch().Year() >= 2010 {
+			want = words.Time(s.Epoch().AddDate(0, 1, 0))
 		}
 		if words.Time(from) != want || words.Time(to) != "2027-11-21T12:00:00.000Z" {
-			t.Errorf("%s: from %v to %v", s.Name, from, to)
+			t.Errorf("%s: from %v to %v", s.Name(), from, to)
 		}
 		for at, want := range map[time.Time]bool{
-			from.Add(s.Tick): true, from.Add(-s.Tick): false, to: true, to.Add(s.Tick): false,
+			from.Add(s.Tick()): true, from.Add(-s.Tick()): false, to: true, to.Add(s.Tick()): false,
 		} {
-			if id := (ID{s, s.first(at)}); id.Plausible(now) != want {
-				t.Errorf("%s: an ID of %v is plausible: %v", s.Name, id.Time(), !want)
+			id, _, err := s.Bounds(at, at.AddDate(1, 0, 0))
+			if err != nil || id.Plausible(now) != want {
+				t.Errorf("%s: an ID of %v is plausible: %v", s.Name(), id.Time(), !want)
 			}
 		}
+	}
+}
+
+// A ULID in small letters is read as a ULID, except if it is also a UUIDv7: then it is the text of a
+// TypeID of the same time.
+func TestDetectLowerULID(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	r := rand.New(rand.NewPCG(1, 2))
+	ulid, typeid := gencore.Must(Lookup("ulid")), gencore.Must(Lookup("typeid"))
+	both := 0
+	for range 20_000 {
+		text := strings.ToLower(recent(r, ulid, now).In(Text))
+		want := ulid
+		if id, err := typeid.Parse(text); err == nil && id.spec.Inner(&id.words) == spec.Of(rowOf("uuidv7")) {
+			want = typeid
+			both++
+		}
+		found := AppendDetect(nil, text, now)
+		if found[0].ID.Format() != want || found[0].ID.Time().Before(now.AddDate(-10, 0, 0)) {
+			t.Fatalf("%s is read as %v, want %s", text, found, want.Name())
+		}
+	}
+	if both < 200 || both > 450 { // one in 64
+		t.Errorf("%d ULIDs are also UUIDv7s", both)
 	}
 }
 
@@ -124,15 +152,15 @@ func TestDetectHashes(t *testing.T) {
 
 func FuzzDetect(f *testing.F) {
 	for _, s := range Ours() {
-		f.Add(s.Example)
-		f.Add(s.largest().In(Int))
-		f.Add(s.largest().In(Hex))
+		f.Add(s.Example())
+		f.Add(largest(s).In(Int))
+		f.Add(largest(s).In(Hex))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, c := range detectOurs(text) {
-			again, err := c.ID.Format().ParseAs(c.Encoding, text)
+			again, err := c.ID.Format().ParseAs(c.Encoding, text[len(c.Prefix):])
 			if err != nil || again != c.ID || !again.Plausible(time.Now().Add(time.Second)) {
-				t.Fatalf("%q as %s %s: %v, %v", text, c.ID.Format().Name, c.Encoding, again, err)
+				t.Fatalf("%q as %s %s: %v, %v", text, c.ID.Format().Name(), c.Encoding, again, err)
 			}
 		}
 	})

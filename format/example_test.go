@@ -8,9 +8,9 @@ import (
 )
 
 // What is this ID?
-func ExampleAppendDetect() {
-	for _, c := range format.AppendDetect(nil, "01ARZ3NDEKTSV4RRFFQ69G5FAV", time.Now()) {
-		fmt.Println(c.ID.Format().Name, c.Encoding, c.ID.Time())
+func ExampleDetect() {
+	for _, c := range format.Detect("01ARZ3NDEKTSV4RRFFQ69G5FAV") {
+		fmt.Println(c.ID.Format().Name(), c.Encoding, c.ID.Time())
 	}
 	// Output:
 	// ulid text 2016-07-30 23:54:10.259 +0000 UTC

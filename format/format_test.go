@@ -16,7 +16,15 @@ import (
 	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/spec"
 )
+
+func largest(f *Format) ID { return ID{spec.Of(f), spec.Of(f).Codec.Max} }
+
+func hasEncoding(f *Format, e Encoding) bool { return slices.Contains(f.Encodings(), e) }
+
+// others returns the formats of other projects.
+func others() []*Format { return All()[len(Ours()):] }
 
 func bigOf(id ID) *big.Int { return new(big.Int).SetBytes(id.Bytes()) }
 
@@ -26,60 +34,60 @@ func TestTable(t *testing.T) {
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	names := map[string]bool{}
 	for _, f := range All() {
-		texts := []string{f.Name, f.Title, f.Summary, f.Source, f.Text.Alphabet, f.Example}
-		low, times, zeros, fields := 8*f.Size, 0, 0, map[string]bool{"": true}
-		for _, field := range f.Layout {
+		texts := []string{f.Name(), f.Title(), f.Summary(), f.Source(), spec.Of(f).Text.Alphabet, f.Example()}
+		low, times, zeros, fields := 8*f.Size(), 0, 0, map[string]bool{"": true}
+		for _, field := range f.Layout() {
 			if low -= field.Bits; field.Low != low {
-				t.Errorf("%s: %s begins at bit %d, want %d", f.Name, field.Name, field.Low, low)
+				t.Errorf("%s: %s begins at bit %d, want %d", f.Name(), field.Name, field.Low, low)
 			}
 			texts = append(texts, field.Meaning, string(field.Kind))
 			if field.Name != "" && fields[field.Name] {
-				t.Errorf("%s: two fields %s", f.Name, field.Name)
+				t.Errorf("%s: two fields %s", f.Name(), field.Name)
 			}
 			fields[field.Name] = true
 			switch {
 			case field.Kind == KindTime:
 				times += field.Bits
-			case field.Kind == KindZero && f.Generates: // the ID has fewer bits than its integer
+			case field.Kind == KindZero && f.Generates(): // the ID has fewer bits than its integer
 				zeros += field.Bits
 			}
 		}
-		if low != 0 || f.Bits != 8*f.Size-zeros || (times > 0) != (f.Tick != 0) {
-			t.Errorf("%s: layout of %d bits, %d of them a time", f.Name, 8*f.Size-low, times)
+		if low != 0 || f.Bits() != 8*f.Size()-zeros || (times > 0) != (f.Tick() != 0) {
+			t.Errorf("%s: layout of %d bits, %d of them a time", f.Name(), 8*f.Size()-low, times)
 		}
-		found := slices.ContainsFunc(AppendDetect(nil, f.Example, now), func(c Candidate) bool {
-			return c.ID.Format() == f && c.text() == f.Example && c.Encoding == f.Encodings[0]
+		found := slices.ContainsFunc(AppendDetect(nil, f.Example(), now), func(c Candidate) bool {
+			return c.ID.Format() == f && c.text() == f.Example() && c.Encoding == f.Encodings()[0]
 		})
-		if guessed := f.Search.Guess == nil || len(f.Search.Guess) > 0; found != guessed && f != EUID {
-			t.Errorf("%s: %s is read as %v", f.Name, f.Example, AppendDetect(nil, f.Example, time.Now()))
+		if guessed := spec.Of(f).Search.Guess == nil || len(spec.Of(f).Search.Guess) > 0; found != guessed && f != EUID {
+			t.Errorf("%s: %s is read as %v", f.Name(), f.Example(), AppendDetect(nil, f.Example(), time.Now()))
 		}
-		if f.Generates {
-			if id, err := f.Parse(f.Example); err != nil || id.String() != f.Example {
-				t.Errorf("%s: the example %s parses as %v, %v", f.Name, f.Example, id, err)
+		if f.Generates() {
+			if id, err := f.Parse(f.Example()); err != nil || id.String() != f.Example() {
+				t.Errorf("%s: the example %s parses as %v, %v", f.Name(), f.Example(), id, err)
 			}
-			if !f.hasEncoding(Text) || f.hasEncoding(UUID) != (f.Bits == 128) {
-				t.Errorf("%s: encodings %v", f.Name, f.Encodings)
+			if !hasEncoding(f, Text) || hasEncoding(f, UUID) != (f.Bits() == 128) {
+				t.Errorf("%s: encodings %v", f.Name(), f.Encodings())
 			}
 		}
-		if slices.Contains(texts, "") || names[f.Name] || len(f.Encodings) == 0 ||
-			f.hasEncoding("json") {
+		if slices.Contains(texts, "") || names[f.Name()] || len(f.Encodings()) == 0 ||
+			hasEncoding(f, "json") {
 			t.Errorf("a text is missing, or two formats have one name: %+v", f)
 		}
-		names[f.Name] = true
+		names[f.Name()] = true
 	}
 }
 
 func TestLookup(t *testing.T) {
 	for _, s := range All() {
-		if got, err := Lookup(strings.ToUpper(s.Name)); got != s || err != nil {
-			t.Errorf("Lookup(%s): %v, %v", s.Name, got, err)
+		if got, err := Lookup(strings.ToUpper(s.Name())); got != s || err != nil {
+			t.Errorf("Lookup(%s): %v, %v", s.Name(), got, err)
 		}
 	}
 	for _, name := range []string{"scru12", "", "x"} {
 		_, err := Lookup(name)
 		var unknown *sortid.UnknownError
 		if !errors.As(err, &unknown) ||
-			!strings.Contains(err.Error(), "; there are "+strings.Join(namesOf(ours()), ", ")+", ") {
+			!strings.Contains(err.Error(), "; there are "+strings.Join(spec.Names(spec.Ours()), ", ")+", ") {
 			t.Fatalf("Lookup(%q): %v", name, err)
 		}
 	}
@@ -87,10 +95,10 @@ func TestLookup(t *testing.T) {
 
 func TestVectors(t *testing.T) {
 	for _, s := range Ours() {
-		v := conformance.VectorsOf(t, s.Name)
+		v := conformance.VectorsOf(t, s.Name())
 		for _, v := range v.Valid {
 			c := validCase{v.Note, v.Text, v.Canon, v.Time, v.Hex, v.Int, "", v.Fields}
-			if s.Bits == 128 {
+			if s.Bits() == 128 {
 				c.UUID = v.Hex[:8] + "-" + v.Hex[8:12] + "-" + v.Hex[12:16] + "-" + v.Hex[16:20] +
 					"-" + v.Hex[20:]
 			}
@@ -98,7 +106,7 @@ func TestVectors(t *testing.T) {
 		}
 		for _, v := range v.Invalid {
 			if id, err := s.Parse(v.Text); err == nil || id != (ID{}) {
-				t.Errorf("%s: %s: Parse(%q) = %v, %v", s.Name, v.Note, v.Text, id, err)
+				t.Errorf("%s: %s: Parse(%q) = %v, %v", s.Name(), v.Note, v.Text, id, err)
 			}
 		}
 	}
@@ -106,8 +114,8 @@ func TestVectors(t *testing.T) {
 
 func TestBadEncodings(t *testing.T) {
 	for _, s := range Ours() {
-		full := strings.Repeat("f", 2*s.Size)
-		over := new(big.Int).Add(bigOf(s.largest()), big.NewInt(1)).String()
+		full := strings.Repeat("f", 2*s.Size())
+		over := new(big.Int).Add(bigOf(largest(s)), big.NewInt(1)).String()
 		for _, c := range []struct {
 			encoding Encoding
 			text     string
@@ -124,31 +132,31 @@ func TestBadEncodings(t *testing.T) {
 		} {
 			id, err := s.ParseAs(c.encoding, c.text)
 			if err == nil || id != (ID{}) || len(err.Error()) > 400 {
-				t.Errorf("%s: ParseAs(%s, %.100q) = %v, %.500v", s.Name, c.encoding, c.text, id,
+				t.Errorf("%s: ParseAs(%s, %.100q) = %v, %.500v", s.Name(), c.encoding, c.text, id,
 					err)
 			}
 		}
 		for _, text := range []string{"", "!", full + "f", over, "-1", "0x1",
 			strings.Repeat("z", 100)} {
 			if c, err := s.Read(text); err == nil || c.ID != (ID{}) {
-				t.Errorf("%s: Read(%.100q) = %v, %v", s.Name, text, c, err)
+				t.Errorf("%s: Read(%.100q) = %v, %v", s.Name(), text, c, err)
 			}
 		}
-		max := s.largest().In(Int)
-		if id, err := s.ParseAs(Int, "000"+max); err != nil || id != s.largest() {
-			t.Errorf("%s: the largest integer with leading zeros: %v, %v", s.Name, id, err)
+		max := largest(s).In(Int)
+		if id, err := s.ParseAs(Int, "000"+max); err != nil || id != largest(s) {
+			t.Errorf("%s: the largest integer with leading zeros: %v, %v", s.Name(), id, err)
 		}
-		if _, err := s.FromBytes(make([]byte, s.Size+1)); !errors.Is(err,
+		if _, err := s.FromBytes(make([]byte, s.Size()+1)); !errors.Is(err,
 			sortid.ErrBinaryLength) {
-			t.Errorf("%s: FromBytes of one byte too many: %v", s.Name, err)
+			t.Errorf("%s: FromBytes of one byte too many: %v", s.Name(), err)
 		}
-		if s.Size == 8 {
+		if s.Size() == 8 {
 			if id, err := s.FromBytes(bytes.Repeat([]byte{0xff}, 8)); err == nil {
-				t.Errorf("%s: FromBytes of an integer above the largest: %v", s.Name, id)
+				t.Errorf("%s: FromBytes of an integer above the largest: %v", s.Name(), id)
 			}
 			if _, err := s.ParseAs(UUID, "017fef39-c264-1ba5-6a94-83188841e05a"); !errors.Is(err,
-				sortid.ErrOption) || !strings.Contains(err.Error(), fmt.Sprint(s.Bits, " bits")) {
-				t.Errorf("%s: ParseAs UUID: %v", s.Name, err)
+				sortid.ErrOption) || !strings.Contains(err.Error(), fmt.Sprint(s.Bits(), " bits")) {
+				t.Errorf("%s: ParseAs UUID: %v", s.Name(), err)
 			}
 		}
 	}
@@ -158,17 +166,17 @@ func TestBadEncodings(t *testing.T) {
 func TestMissingEncoding(t *testing.T) {
 	for _, f := range All() {
 		for _, e := range []Encoding{Text, UUID, "json"} {
-			if f.hasEncoding(e) || e == UUID && f.Bits == 128 {
+			if hasEncoding(f, e) || e == UUID && f.Bits() == 128 {
 				continue
 			}
 			func() {
-				want := fmt.Sprintf("format: %s IDs have no encoding %q", f.Name, e)
+				want := fmt.Sprintf("format: %s IDs have no encoding %q", f.Name(), e)
 				defer func() {
 					if got := recover(); got != want {
 						t.Errorf("%v, want %s", got, want)
 					}
 				}()
-				_ = f.largest().In(e)
+				_ = largest(f).In(e)
 			}()
 		}
 	}
@@ -180,23 +188,23 @@ func TestBounds(t *testing.T) {
 	for _, s := range Ours() {
 		a, b, err := s.Bounds(from, to)
 		if err != nil {
-			t.Fatalf("%s: %v", s.Name, err)
+			t.Fatalf("%s: %v", s.Name(), err)
 		}
 		for bound, at := range map[ID]time.Time{a: from, b: to} {
-			if lag := at.Sub(bound.Time()); lag < 0 || lag >= s.Tick {
-				t.Errorf("%s: %v bounds %v, but is of %v", s.Name, bound, at, bound.Time())
+			if lag := at.Sub(bound.Time()); lag < 0 || lag >= s.Tick() {
+				t.Errorf("%s: %v bounds %v, but is of %v", s.Name(), bound, at, bound.Time())
 			}
-			for _, field := range s.Layout {
+			for _, field := range s.Layout() {
 				if v := field.Of(bound).String(); field.Kind != KindTime && v != "0" {
-					t.Errorf("%s: %v is not the first of its tick: %s is %s", s.Name, bound,
+					t.Errorf("%s: %v is not the first of its tick: %s is %s", s.Name(), bound,
 						field.Name, v)
 				}
 			}
 		}
-		start, end := s.span()
+		start, end := spec.Of(s).Span()
 		if a, b, err := s.Bounds(start, end); err != nil || bigOf(a).Sign() != 0 ||
-			b.Compare(s.largest()) > 0 {
-			t.Errorf("%s: all time: %v, %v, %v", s.Name, a, b, err)
+			b.Compare(largest(s)) > 0 {
+			t.Errorf("%s: all time: %v, %v, %v", s.Name(), a, b, err)
 		}
 		for _, c := range [][2]time.Time{
 			{start.Add(-1), to}, {from, end.Add(1)}, {{}, to}, {to, from}, {from, from},
@@ -205,7 +213,7 @@ func TestBounds(t *testing.T) {
 			{from.Truncate(time.Second), from.Truncate(time.Second).Add(1)},
 		} {
 			if a, b, err := s.Bounds(c[0], c[1]); err == nil || !(a == ID{}) || !(b == ID{}) {
-				t.Errorf("%s: the bounds of %v are %v, %v, want an error", s.Name, c, a, b)
+				t.Errorf("%s: the bounds of %v are %v, %v, want an error", s.Name(), c, a, b)
 			}
 		}
 	}
@@ -238,33 +246,14 @@ func TestNotes(t *testing.T) {
 
 func TestZero(t *testing.T) {
 	if zero := (ID{}); zero.String() != "no ID" || zero.Format() != nil ||
-		SCRU64.largest() == (ID{}) {
+		largest(SCRU64) == (ID{}) {
 		t.Error("the zero ID")
-	}
-}
-
-func TestFormatJSON(t *testing.T) {
-	for _, s := range Ours() {
-		b := gencore.Must(json.Marshal(s))
-		written := slices.Clone(s.Layout)
-		for i := range written { // JSON lacks the fields for tests
-			written[i].Loose = false
-		}
-		var got row
-		if err := json.Unmarshal(b, &got); err != nil || got.Name != s.Name ||
-			got.Generates != s.Generates ||
-			!slices.Equal(got.Layout, written) || got.Text.Symbols != s.Text.Symbols ||
-			!slices.Equal(got.Text.Lengths, s.Text.Lengths) ||
-			(got.Time != nil) != (s.Tick != 0) || got.Time != nil &&
-			got.Time.TickNanos != int64(s.Tick) {
-			t.Errorf("%s: %s, %v", s.Name, b, err)
-		}
 	}
 }
 
 func TestIDJSON(t *testing.T) {
 	for _, s := range Ours() {
-		for _, v := range conformance.VectorsOf(t, s.Name).Valid {
+		for _, v := range conformance.VectorsOf(t, s.Name()).Valid {
 			id := gencore.Must(s.Parse(v.Text))
 			got := gencore.Must(json.Marshal(id))
 			want := gencore.Must(json.Marshal(described(id)))
@@ -288,15 +277,15 @@ func members(t *testing.T, object []byte) (m map[string]any) {
 
 func TestSymbols(t *testing.T) {
 	for _, s := range Ours() {
-		for _, v := range conformance.VectorsOf(t, s.Name).Valid {
+		for _, v := range conformance.VectorsOf(t, s.Name()).Valid {
 			id, _ := s.Parse(v.Text)
 			text := id.String()
 			if i := strings.IndexFunc(
-				text, func(r rune) bool { return !strings.ContainsRune(s.Text.Symbols, r) }); i >= 0 {
-				t.Errorf("%s: %s has %q, which is not among the symbols", s.Name, text, text[i:i+1])
+				text, func(r rune) bool { return !strings.ContainsRune(spec.Of(s).Text.Symbols, r) }); i >= 0 {
+				t.Errorf("%s: %s has %q, which is not among the symbols", s.Name(), text, text[i:i+1])
 			}
-			if _, err := s.Parse(strings.ToLower(text)); s.Text.FoldsCase && err != nil {
-				t.Errorf("%s: in lower case: %v", s.Name, err)
+			if _, err := s.Parse(strings.ToLower(text)); spec.Of(s).Text.FoldsCase && err != nil {
+				t.Errorf("%s: in lower case: %v", s.Name(), err)
 			}
 		}
 		// Texts of equal length are numbers in base len(Symbols). Texts of uid60 are rotated, and
@@ -305,12 +294,12 @@ func TestSymbols(t *testing.T) {
 			continue
 		}
 		value := new(big.Int)
-		for _, c := range s.Example {
-			value.Mul(value, big.NewInt(int64(len(s.Text.Symbols))))
-			value.Add(value, big.NewInt(int64(strings.IndexRune(s.Text.Symbols, c))))
+		for _, c := range s.Example() {
+			value.Mul(value, big.NewInt(int64(len(spec.Of(s).Text.Symbols))))
+			value.Add(value, big.NewInt(int64(strings.IndexRune(spec.Of(s).Text.Symbols, c))))
 		}
-		if id, _ := s.Parse(s.Example); bigOf(id).Cmp(value) != 0 {
-			t.Errorf("%s: the symbols of %s make %v", s.Name, s.Example, value)
+		if id, _ := s.Parse(s.Example()); bigOf(id).Cmp(value) != 0 {
+			t.Errorf("%s: the symbols of %s make %v", s.Name(), s.Example(), value)
 		}
 	}
 }

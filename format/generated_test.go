@@ -29,15 +29,15 @@ func TestDetectGenerated(t *testing.T) {
 			g := newGenerator(s, at)
 			for range 100 {
 				id := gencore.Must(g.Next(t.Context()))
-				for _, f := range s.Encodings {
+				for _, f := range s.Encodings() {
 					text := id.In(f)
 					found := slices.DeleteFunc(format.AppendDetect(nil, text, time.Now()),
-						func(c format.Candidate) bool { return !c.ID.Format().Generates })
+						func(c format.Candidate) bool { return !c.ID.Format().Generates() })
 					at := slices.IndexFunc(found,
 						func(c format.Candidate) bool { return c.ID == id && c.Encoding == f })
 					// A number may be an ID of several 64-bit formats.
-					if at < 0 || at > 0 && (s.Size != 8 || f == format.Text) {
-						t.Fatalf("%s of %d years ago as %s: %s is taken for %v", s.Name, years, f,
+					if at < 0 || at > 0 && (s.Size() != 8 || f == format.Text) {
+						t.Fatalf("%s of %d years ago as %s: %s is taken for %v", s.Name(), years, f,
 							text, found)
 					}
 					for i, c := range found {
@@ -58,12 +58,12 @@ func TestBoundsGenerated(t *testing.T) {
 	for _, s := range format.Ours() {
 		first, end, err := s.Bounds(from, to)
 		if err != nil {
-			t.Fatalf("%s: %v", s.Name, err)
+			t.Fatalf("%s: %v", s.Name(), err)
 		}
-		for at, want := range map[time.Time]bool{from: true, to.Add(-s.Tick): true, to: false} {
+		for at, want := range map[time.Time]bool{from: true, to.Add(-s.Tick()): true, to: false} {
 			id := gencore.Must(newGenerator(s, at).Next(t.Context()))
 			if in := id.Compare(first) >= 0 && id.Compare(end) < 0; in != want {
-				t.Errorf("%s: %v of %v is in [%v, %v): %v", s.Name, id, at, first, end, in)
+				t.Errorf("%s: %v of %v is in [%v, %v): %v", s.Name(), id, at, first, end, in)
 			}
 		}
 	}

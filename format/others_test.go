@@ -9,100 +9,74 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/spec"
+	"github.com/sortid/sortid/internal/testids"
 	"github.com/sortid/sortid/internal/words"
 )
-
-func bigOnes(bits int) *big.Int {
-	n := new(big.Int).Lsh(big.NewInt(1), uint(bits))
-	return n.Sub(n, big.NewInt(1))
-}
-
-// random returns a random ID's integer, made with math/big from the fields and groups.
-func random(r *rand.Rand, f *Format) *big.Int {
-	w := new(big.Int)
-	for _, field := range f.Layout {
-		v := new(big.Int).SetUint64(field.Value)
-		if field.Kind != KindFixed && field.Kind != KindZero {
-			for range field.Bits {
-				v.SetBit(v.Lsh(v, 1), 0, uint(r.IntN(2)))
-			}
-		}
-		w.Or(w, v.Lsh(v, uint(field.Low)))
-	}
-	for _, g := range f.Text.groups {
-		if g.Low < 0 { // every value fits in the group's digits
-			continue
-		}
-		base := int64(len(f.Text.Symbols))
-		if g.Symbols != "" {
-			base = int64(len(g.Symbols))
-		}
-		limit := new(big.Int).Exp(big.NewInt(base), big.NewInt(int64(g.Digits)), nil)
-		mask := new(big.Int).Lsh(bigOnes(g.Bits), uint(g.Low))
-		v := new(big.Int).Rsh(new(big.Int).And(w, mask), uint(g.Low))
-		w.AndNot(w, mask)
-		w.Or(w, v.Lsh(v.Mod(v, limit), uint(g.Low)))
-	}
-	return w
-}
 
 // An ID's integer is the number that math/big computes from its text. Each bit is in a field.
 func TestOthers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, f := range others() {
 		for range 1000 {
-			want := random(r, f)
-			if f == stripe { // few random integers have a text
-				want, _ = new(big.Int).SetString(stripeBits(r, f), 0)
-			}
-			id, err := f.FromBytes(want.FillBytes(make([]byte, f.Size)))
+			want := testids.Random(r, spec.Of(f))
+			id, err := f.FromBytes(want.FillBytes(make([]byte, f.Size())))
 			if err != nil {
-				t.Fatalf("%s: %x: %v", f.Name, want, err)
+				t.Fatalf("%s: %x: %v", f.Name(), want, err)
 			}
-			if bigOf(id).Cmp(want) != 0 || id.Compare(f.largest()) > 0 {
-				t.Fatalf("%s: %x: %x", f.Name, want, bigOf(id))
+			if bigOf(id).Cmp(want) != 0 || id.Compare(largest(f)) > 0 {
+				t.Fatalf("%s: %x: %x", f.Name(), want, bigOf(id))
 			}
 			text := id.String()
-			if text2 := bigText(f, want); f.hasEncoding(Text) && id.In(Text) != text2 {
-				t.Fatalf("%s: %x is written as %s, want %s", f.Name, want, id.In(Text), text2)
+			if text2 := bigText(f, want); hasEncoding(f, Text) && id.In(Text) != text2 {
+				t.Fatalf("%s: %x is written as %s, want %s", f.Name(), want, id.In(Text), text2)
 			}
-			if f.Text.prefix != nil {
+			if spec.Of(f).Text.Prefix != nil {
 				text = "in_" + text
 			}
-			for _, e := range f.Encodings {
+			for _, e := range f.Encodings() {
 				if e == Text {
 					continue
 				}
 				if again, err := f.ParseAs(e, id.In(e)); err != nil || again != id {
-					t.Fatalf("%s: %s %s: %v, %v", f.Name, e, id.In(e), again, err)
+					t.Fatalf("%s: %s %s: %v, %v", f.Name(), e, id.In(e), again, err)
 				}
 			}
-			if again, err := f.ParseAs(f.Encodings[0], text); err != nil || again != id {
-				t.Fatalf("%s: %s: %v, %v", f.Name, text, again, err)
+			if again, err := f.ParseAs(f.Encodings()[0], text); err != nil || again != id {
+				t.Fatalf("%s: %s: %v, %v", f.Name(), text, again, err)
 			}
 			sum := new(big.Int)
-			for _, field := range f.Layout {
+			for _, field := range f.Layout() {
 				v, _ := new(big.Int).SetString(field.Of(id).String(), 10)
 				sum.Add(sum, v.Lsh(v, uint(field.Low)))
 			}
 			if sum.Cmp(want) != 0 {
-				t.Fatalf("%s: the fields of %s are %v", f.Name, id, id.Fields())
+				t.Fatalf("%s: the fields of %s are %v", f.Name(), id, id.Fields())
 			}
 		}
 	}
 }
 
+// longestText returns how many digits the longest text has, without a check.
+func longestText(f *Format) int {
+	rules := spec.Of(f).Text
+	if rules.Suffix != "" {
+		return rules.Lengths[0]
+	}
+	return slices.Max(rules.Lengths)
+}
+
 func bigText(f *Format, w *big.Int) (text string) {
-	groups := f.Text.groups
-	if groups == nil && f.hasEncoding(Text) {
-		groups = []textPart{{Digits: f.Text.digits(), Bits: f.Bits}}
+	groups := spec.Of(f).Text.Groups
+	if groups == nil && hasEncoding(f, Text) {
+		groups = []spec.TextPart{{Digits: longestText(f), Bits: f.Bits()}}
 	}
 	zeros := 0
-	if f.Text.groups == nil && f.hasEncoding(Text) {
-		zeros = f.Text.digits() - f.Text.Lengths[0] // zeros at the start that are not written
+	if spec.Of(f).Text.Groups == nil && hasEncoding(f, Text) {
+		zeros = longestText(f) - spec.Of(f).Text.Lengths[0] // zeros at the start that are not written
 	}
 	for _, g := range groups {
-		symbols := f.Text.Symbols
+		symbols := spec.Of(f).Text.Symbols
 		if g.Symbols != "" {
 			symbols = g.Symbols
 		}
@@ -112,7 +86,7 @@ func bigText(f *Format, w *big.Int) (text string) {
 		} else {
 			v.Rsh(v, uint(g.Low))
 		}
-		v.And(v, bigOnes(g.Bits))
+		v.And(v, testids.Ones(g.Bits))
 		part := make([]byte, g.Digits)
 		for i := range part {
 			digit := new(big.Int)
@@ -121,32 +95,14 @@ func bigText(f *Format, w *big.Int) (text string) {
 		}
 		text += g.Before + string(part)
 	}
-	for ; zeros > 0 && text[0] == f.Text.Symbols[0]; zeros-- {
+	for ; zeros > 0 && text[0] == spec.Of(f).Text.Symbols[0]; zeros-- {
 		text = text[1:]
 	}
-	return strings.TrimRight(text, blank)
+	return strings.TrimRight(text, " ")
 }
-
-var stripe = rowOf("stripe")
 
 func rowOf(name string) *Format {
 	return gencore.Must(Lookup(name))
-}
-
-func stripeBits(r *rand.Rand, f *Format) string {
-	v, base := new(big.Int), big.NewInt(63)
-	length := f.Text.Lengths[r.IntN(len(f.Text.Lengths))]
-	head := new(big.Int)
-	for i := range 24 {
-		if i == 12 {
-			head, v = v, new(big.Int)
-		}
-		v.Mul(v, base)
-		if i < length {
-			v.Add(v, big.NewInt(1+r.Int64N(62)))
-		}
-	}
-	return v.Add(v, head.Lsh(head, 72)).String()
 }
 
 func TestTypeID(t *testing.T) {
@@ -156,9 +112,9 @@ func TestTypeID(t *testing.T) {
 		words.Time(v7[0].ID.Time()) != "2023-06-30T03:34:18.518Z" {
 		t.Error(v7)
 	}
-	v4 := gencore.Must(rowOf("uuidv4").Parse(rowOf("uuidv4").Example))
+	v4 := gencore.Must(rowOf("uuidv4").Parse(rowOf("uuidv4").Example()))
 	timeless, err := rowOf("typeid").FromBytes(v4.Bytes())
-	if err != nil || timeless.timed() != nil || !timeless.Time().IsZero() ||
+	if err != nil || timeless.spec.Timed(&timeless.words) != nil || !timeless.Time().IsZero() ||
 		!timeless.Plausible(now) {
 		t.Error(timeless, err)
 	}
@@ -170,7 +126,7 @@ func TestOthersBounds(t *testing.T) {
 	var unordered []string
 	for _, f := range others() {
 		if _, _, err := f.Bounds(from, from.Add(time.Hour)); err != nil {
-			unordered = append(unordered, f.Name)
+			unordered = append(unordered, f.Name())
 		}
 	}
 	if got := strings.Join(unordered, " "); got != "uuidv1 uuidv2 uuidv3 uuidv4 uuidv5 uuidv8 "+
@@ -178,7 +134,7 @@ func TestOthersBounds(t *testing.T) {
 		t.Error(got)
 	}
 	first, end, err := rowOf("typeid").Bounds(from, from.Add(time.Hour))
-	a, b, err2 := uuidv7().Bounds(from, from.Add(time.Hour))
+	a, b, err2 := rowOf("uuidv7").Bounds(from, from.Add(time.Hour))
 	if err != nil || err2 != nil || first.words != a.words || end.words != b.words ||
 		!a.Time().Equal(from) || !b.Time().Equal(from.Add(time.Hour)) {
 		t.Errorf("%v to %v, %v; want %v to %v", first, end, err, a, b)
@@ -190,28 +146,28 @@ func TestOthersBoundsPart(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	ticks := func(f *Format, w *big.Int) *big.Int {
 		sum := new(big.Int)
-		for _, field := range f.Layout {
-			if field.Kind == KindTime {
+		for _, field := range spec.Of(f).Layout {
+			if field.Kind == spec.KindTime {
 				v := new(big.Int).Rsh(w, uint(field.Low))
-				v.And(v, bigOnes(field.Bits))
+				v.And(v, testids.Ones(field.Bits))
 				sum.Add(sum, v.Lsh(v, uint(field.Shift)))
 			}
 		}
 		return sum
 	}
 	for _, f := range others() {
-		if !f.Ordered {
+		if !f.Ordered() {
 			continue
 		}
-		start, last := f.span()
+		start, last := spec.Of(f).Span()
 		for range 200 {
-			id := random(r, f)
+			id := testids.Random(r, spec.Of(f))
 			tick := func(n int64) time.Time {
 				of := ticks(f, id)
-				of.Add(of, big.NewInt(n)).Mul(of, big.NewInt(int64(f.Tick)))
+				of.Add(of, big.NewInt(n)).Mul(of, big.NewInt(int64(f.Tick())))
 				seconds, nanos := new(big.Int).DivMod(of, big.NewInt(1e9), new(big.Int))
-				return time.Unix(f.Epoch.Unix()+seconds.Int64(),
-					int64(f.Epoch.Nanosecond())+nanos.Int64())
+				return time.Unix(f.Epoch().Unix()+seconds.Int64(),
+					int64(f.Epoch().Nanosecond())+nanos.Int64())
 			}
 			from, to := tick(-r.Int64N(3)), tick(r.Int64N(3))
 			if from.Before(start) || to.After(last) || !from.Before(to) {
@@ -219,23 +175,23 @@ func TestOthersBoundsPart(t *testing.T) {
 			}
 			first, end, err := f.Bounds(from, to)
 			if err != nil {
-				t.Fatalf("%s: %v to %v: %v", f.Name, from, to, err)
+				t.Fatalf("%s: %v to %v: %v", f.Name(), from, to, err)
 			}
 			for at, bound := range map[time.Time]ID{from: first, to: end} {
 				least := new(big.Int)
 				n := ticks(f, bigOf(bound))
-				for _, field := range f.Layout {
+				for _, field := range spec.Of(f).Layout {
 					v := new(big.Int).SetUint64(field.Value)
-					if field.Kind == KindTime {
+					if field.Kind == spec.KindTime {
 						v.Rsh(n, uint(field.Shift))
-						v.And(v, bigOnes(field.Bits))
+						v.And(v, testids.Ones(field.Bits))
 					}
 					least.Or(least, v.Lsh(v, uint(field.Low)))
 				}
 				if bigOf(bound).Cmp(least) != 0 ||
 					!bound.Time().Equal(at.Truncate(time.Millisecond)) &&
-						f.Tick >= time.Millisecond {
-					t.Fatalf("%s: the bound of %v is %x of %v, want %x", f.Name, at, bigOf(bound),
+						f.Tick() >= time.Millisecond {
+					t.Fatalf("%s: the bound of %v is %x of %v, want %x", f.Name(), at, bigOf(bound),
 						bound.Time(), least)
 				}
 			}
@@ -243,7 +199,7 @@ func TestOthersBoundsPart(t *testing.T) {
 			n := ticks(f, id)
 			want := n.Cmp(ticks(f, bigOf(first))) >= 0 && n.Cmp(ticks(f, bigOf(end))) < 0
 			if in != want {
-				t.Fatalf("%s: %x is in %v to %v: %v", f.Name, id, from, to, in)
+				t.Fatalf("%s: %x is in %v to %v: %v", f.Name(), id, from, to, in)
 			}
 		}
 	}
@@ -268,9 +224,9 @@ func TestConvert(t *testing.T) {
 		n := 0
 		for _, g := range All() {
 			other, err := id.As(g)
-			wanted := slices.Contains(strings.Fields(want), g.Name) || g == id.Format()
+			wanted := slices.Contains(strings.Fields(want), g.Name()) || g == id.Format()
 			if (err == nil) != wanted {
-				t.Errorf("%s as %s: %v, %v", name, g.Name, other, err)
+				t.Errorf("%s as %s: %v, %v", name, g.Name(), other, err)
 			}
 			if err != nil {
 				continue
@@ -278,7 +234,7 @@ func TestConvert(t *testing.T) {
 			n++
 			if again, err := other.As(id.Format()); err != nil || again != id ||
 				other.Time() != id.Time() {
-				t.Errorf("%s as %s and back: %v, %v", name, g.Name, again, err)
+				t.Errorf("%s as %s and back: %v, %v", name, g.Name(), again, err)
 			}
 		}
 		if n != 1+len(strings.Fields(want)) {
@@ -289,11 +245,11 @@ func TestConvert(t *testing.T) {
 
 func BenchmarkDetect(b *testing.B) {
 	now := time.Now()
-	for _, f := range []*Format{SCRU128, SCRU64, uuidv7(), rowOf("ulid")} {
-		b.Run(f.Name, func(b *testing.B) {
+	for _, f := range []*Format{SCRU128, SCRU64, rowOf("uuidv7"), rowOf("ulid")} {
+		b.Run(f.Name(), func(b *testing.B) {
 			var found []Candidate
 			for b.Loop() {
-				found = AppendDetect(found[:0], f.Example, now)
+				found = AppendDetect(found[:0], f.Example(), now)
 			}
 		})
 	}

@@ -7,13 +7,15 @@ import (
 
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/spec"
+	"github.com/sortid/sortid/typed"
 )
 
 func TestTyped(t *testing.T) {
 	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	detected := 0
 	for _, f := range Ours() {
-		cases := conformance.VectorsOf(t, f.Name).Typed
+		cases := conformance.VectorsOf(t, f.Name()).Typed
 		for _, v := range cases.Valid {
 			inner := gencore.Must(f.Parse(v.Inner))
 			prefix := strings.TrimSuffix(v.Text, v.Inner)
@@ -21,7 +23,7 @@ func TestTyped(t *testing.T) {
 				c.Encoding != Text {
 				t.Errorf("%s: %v with the prefix %q, %v", v.Text, c.ID, c.Prefix, err)
 			}
-			if !inner.Plausible(now) || !inner.generated() {
+			if !inner.Plausible(now) || !inner.spec.Generated(&inner.words) {
 				continue
 			}
 			detected++
@@ -34,7 +36,9 @@ func TestTyped(t *testing.T) {
 			if v.Want != "" && v.Reason == "prefix" || v.Text == "user_" && f == UID60 {
 				continue // any prefix is valid, and user_ itself is a uid60
 			}
-			if c, err := f.Read(v.Text); err == nil {
+			c, err := f.Read(v.Text)
+			if label := strings.TrimSuffix(c.Prefix, "_"); err == nil &&
+				(!spec.IsLabel(label) || typed.CheckPrefix(label) == nil || f == UID60) {
 				t.Errorf("%s: %s is %v with the prefix %q", v.Note, v.Text, c.ID, c.Prefix)
 			}
 		}

@@ -32,32 +32,32 @@ func TestWith(t *testing.T) {
 		{twitter, epoch, 100 * time.Microsecond, []int{50, 14}, "327680",
 			"2020-01-01T00:00:00.002Z", []uint64{20, 0}},
 	} {
-		f, err := c.base.With("own", c.epoch, c.tick, c.bits)
+		f, err := c.base.With(Variant{"own", c.epoch, c.tick, c.bits})
 		if err != nil {
 			t.Error(err)
 			continue
 		}
 		id, err := f.Parse(c.text)
 		if err != nil || words.Time(id.Time()) != c.time {
-			t.Errorf("%s: %s has the time %v, want %s; %v", c.base.Name, c.text, id.Time(), c.time,
+			t.Errorf("%s: %s has the time %v, want %s; %v", c.base.Name(), c.text, id.Time(), c.time,
 				err)
 			continue
 		}
 		for i, want := range c.want {
 			if got := id.Fields()[i]; got.low != want {
-				t.Errorf("%s: %s: %s is %v, want %d", c.base.Name, c.text, got.Name, got, want)
+				t.Errorf("%s: %s: %s is %v, want %d", c.base.Name(), c.text, got.Name, got, want)
 			}
 		}
-		if !f.Ordered || f.Name != "own" {
-			t.Errorf("%s: %v", c.base.Name, f)
+		if !f.Ordered() || f.Name() != "own" {
+			t.Errorf("%s: %v", c.base.Name(), f)
 		}
-		from := f.Epoch.AddDate(10, 0, 0)
+		from := f.Epoch().AddDate(10, 0, 0)
 		if first, end, err := f.Bounds(from, from.Add(time.Hour)); err != nil ||
 			!first.Time().Equal(from) || end.Compare(first) <= 0 {
-			t.Errorf("%s: bounds %v to %v, %v", c.base.Name, first, end, err)
+			t.Errorf("%s: bounds %v to %v, %v", c.base.Name(), first, end, err)
 		}
 	}
-	if twitter.Layout[1].Bits != 41 || sony.Epoch.Year() != 2014 {
+	if twitter.Layout()[1].Bits != 41 || sony.Epoch().Year() != 2014 {
 		t.Error("With changed the format")
 	}
 	for _, c := range []struct {
@@ -71,10 +71,10 @@ func TestWith(t *testing.T) {
 		{twitter, 0, []int{41, -1, 12}}, {twitter, 0, []int{8, 8, 8, 8, 8}},
 		{twitter, time.Hour, []int{60, 4}}, {twitter, 0, []int{64, 1}},
 	} {
-		if f, err := c.base.With("own", time.Time{}, c.tick, c.bits); !errors.Is(err,
+		if f, err := c.base.With(Variant{Name: "own", Tick: c.tick, Bits: c.bits}); !errors.Is(err,
 			sortid.ErrOption) {
-			t.Errorf("%s, %v, %v: %v, %v", c.base.Name, c.tick, c.bits, f, err)
+			t.Errorf("%s, %v, %v: %v, %v", c.base.Name(), c.tick, c.bits, f, err)
 		}
 	}
-	gencore.Must(twitter.With("own", epoch, 0, nil))
+	gencore.Must(twitter.With(Variant{Name: "own", Epoch: epoch}))
 }

@@ -9,8 +9,8 @@ import (
 
 func BenchmarkAppend(b *testing.B) {
 	for _, s := range format.Ours() {
-		for _, f := range s.Encodings {
-			b.Run(s.Name+"/"+string(f), func(b *testing.B) {
+		for _, f := range s.Encodings() {
+			b.Run(s.Name()+"/"+string(f), func(b *testing.B) {
 				batch := newGenerator(s, Options{}).NewBatch()
 				const n = 512
 				buf := make([]byte, 0, n*64)

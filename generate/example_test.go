@@ -26,7 +26,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(id.Format().Name, id.Time().Format(time.DateOnly), len(id.String()))
+	fmt.Println(id.Format().Name(), id.Time().Format(time.DateOnly), len(id.String()))
 	// Output: scru64 2026-01-01 12
 }
 

@@ -67,7 +67,7 @@ func TestBatch(t *testing.T) {
 		g := newGenerator(s, Options{})
 		last := next(g)
 		batch := g.NewBatch()
-		for _, f := range s.Encodings {
+		for _, f := range s.Encodings() {
 			const n = 1000
 			if err := batch.Fill(t.Context(), n); err != nil {
 				t.Fatal(err)
@@ -75,24 +75,24 @@ func TestBatch(t *testing.T) {
 			out := batch.Append([]byte("before\n"), f, '\n')
 			lines := bytes.Split(out, []byte("\n"))
 			if len(lines) != n+2 || string(lines[0]) != "before" || len(lines[n+1]) != 0 {
-				t.Fatalf("%s as %s: %d lines", s.Name, f, len(lines))
+				t.Fatalf("%s as %s: %d lines", s.Name(), f, len(lines))
 			}
 			jsonLines := bytes.Split(batch.AppendJSON(nil, '\n'), []byte("\n"))
 			for i, line := range lines[1 : n+1] {
 				id, err := s.ParseAs(f, string(line))
 				if err != nil || id.In(f) != string(line) {
-					t.Fatalf("%s as %s: %s parses as %v, %v", s.Name, f, line, id, err)
+					t.Fatalf("%s as %s: %s parses as %v, %v", s.Name(), f, line, id, err)
 				}
 				if id.Compare(last) <= 0 {
-					t.Fatalf("%s: %v after %v", s.Name, id, last)
+					t.Fatalf("%s: %v after %v", s.Name(), id, last)
 				}
 				if d := time.Since(id.Time()); d < -time.Minute || d > time.Minute {
-					t.Fatalf("%s: %v has the time %v", s.Name, id, id.Time())
+					t.Fatalf("%s: %v has the time %v", s.Name(), id, id.Time())
 				}
 				var object map[string]any
 				if err := json.Unmarshal(jsonLines[i], &object); err != nil ||
 					object[string(f)] != string(line) {
-					t.Fatalf("%s: JSON %s of %s, %v", s.Name, jsonLines[i], line, err)
+					t.Fatalf("%s: JSON %s of %s, %v", s.Name(), jsonLines[i], line, err)
 				}
 				last = id
 			}
@@ -103,7 +103,7 @@ func TestBatch(t *testing.T) {
 func TestBatchAllocates(t *testing.T) {
 	g := newGenerator(SCRU128, Options{}).NewBatch()
 	b := make([]byte, 0, 512*64)
-	for _, f := range SCRU128.Encodings {
+	for _, f := range SCRU128.Encodings() {
 		if n := testing.AllocsPerRun(100, func() {
 			if err := g.Fill(context.Background(), 512); err != nil {
 				t.Fatal(err)
@@ -142,7 +142,7 @@ func TestAt(t *testing.T) {
 			g = newGenerator(c.format,
 				Options{At: at, Values: c.values, Entropy: conformance.Entropy(1)}).NewBatch()
 			if err := g.Fill(t.Context(), c.n); err != nil || time.Since(start) != 0 {
-				t.Errorf("%s %v: %v, after a wait of %v", c.format.Name, c.values, err,
+				t.Errorf("%s %v: %v, after a wait of %v", c.format.Name(), c.values, err,
 					time.Since(start))
 			}
 		})
@@ -150,10 +150,10 @@ func TestAt(t *testing.T) {
 		for i, line := range strings.Fields(string(g.Append(nil, format.Text, '\n'))) {
 			id, err := c.format.Parse(line)
 			if err != nil || i > 0 && id.Compare(last) <= 0 {
-				t.Fatalf("%s %v: %v after %v, %v", c.format.Name, c.values, id, last, err)
+				t.Fatalf("%s %v: %v after %v, %v", c.format.Name(), c.values, id, last, err)
 			}
-			if d := id.Time().Sub(at); i == 0 && d > 0 || d <= -c.format.Tick || d > c.ticks {
-				t.Fatalf("%s %v: format.ID %d is of %v, %v after At", c.format.Name, c.values, i,
+			if d := id.Time().Sub(at); i == 0 && d > 0 || d <= -c.format.Tick() || d > c.ticks {
+				t.Fatalf("%s %v: format.ID %d is of %v, %v after At", c.format.Name(), c.values, i,
 					id.Time(), d)
 			}
 			last = id
@@ -236,7 +236,7 @@ func TestLease(t *testing.T) {
 			continue
 		}
 		for _, policy := range []string{"", "wait", "abort"} {
-			t.Run(s.Name+" "+policy, func(t *testing.T) {
+			t.Run(s.Name()+" "+policy, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { testLease(t, s, policy) })
 			})
 		}
@@ -257,7 +257,7 @@ func testLease(t *testing.T, s *format.Format, policy string) {
 	check := func() {
 		t.Helper()
 		id := next(g)
-		if nodeOf[s.Name](id) != l.NodeID() || last != (format.ID{}) && id.Compare(last) <= 0 {
+		if nodeOf[s.Name()](id) != l.NodeID() || last != (format.ID{}) && id.Compare(last) <= 0 {
 			t.Fatalf("%v after %v, on node %d", id, last, l.NodeID())
 		}
 		last = id
@@ -312,12 +312,12 @@ func TestLeaseOptions(t *testing.T) {
 		if !ok {
 			if !errors.Is(err, sortid.ErrOption) ||
 				!strings.Contains(err.Error(), "nothing to lease; scru64, scru160") {
-				t.Errorf("%s: %v", s.Name, err)
+				t.Errorf("%s: %v", s.Name(), err)
 			}
 			continue
 		}
 		if !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), "another format") {
-			t.Errorf("%s on a lease of another format: %v", s.Name, err)
+			t.Errorf("%s on a lease of another format: %v", s.Name(), err)
 		}
 		own := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: nodefield.LeaseFormat(s),
 			NodeBits: 8})
@@ -329,7 +329,7 @@ func TestLeaseOptions(t *testing.T) {
 		} {
 			if _, err := New(s, o); !errors.Is(err, sortid.ErrOption) ||
 				!strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %s", s.Name, err, want)
+				t.Errorf("%s: %v, want %s", s.Name(), err, want)
 			}
 		}
 	}
@@ -390,7 +390,7 @@ func TestOptions(t *testing.T) {
 	} {
 		id, err := one(c.format, c.name, c.value)
 		if err != nil || !c.want(id) {
-			t.Errorf("%s: %s=%s: %v, %v", c.format.Name, c.name, c.value, id, err)
+			t.Errorf("%s: %s=%s: %v, %v", c.format.Name(), c.name, c.value, id, err)
 		}
 	}
 	for _, c := range []struct {
@@ -426,7 +426,7 @@ func TestOptions(t *testing.T) {
 	} {
 		id, err := one(c.format, c.name, c.value)
 		if !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %s=%q: %v, %v, want %q", c.format.Name, c.name, c.value, id, err, c.want)
+			t.Errorf("%s: %s=%q: %v, %v, want %q", c.format.Name(), c.name, c.value, id, err, c.want)
 		}
 	}
 	if _, err := New(SCRU64, Options{}); !errors.Is(err, sortid.ErrOption) ||
@@ -445,7 +445,7 @@ func TestRollback(t *testing.T) {
 			first := next(g)
 			clock.Add(-4 * time.Second)
 			if id := next(g); id.Compare(first) <= 0 {
-				t.Errorf("%s, %s: within the allowance %v after %v", s.Name, policy, id, first)
+				t.Errorf("%s, %s: within the allowance %v after %v", s.Name(), policy, id, first)
 			}
 			clock.Add(-2 * time.Second)
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
@@ -454,15 +454,15 @@ func TestRollback(t *testing.T) {
 			switch strings.ToLower(policy) {
 			case "reset":
 				if err != nil || id.Time().UnixMilli() >= first.Time().UnixMilli() {
-					t.Errorf("%s, reset: %v, %v", s.Name, id, err)
+					t.Errorf("%s, reset: %v, %v", s.Name(), id, err)
 				}
 			case "abort":
 				if err == nil || errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("%s, abort: %v, %v", s.Name, id, err)
+					t.Errorf("%s, abort: %v, %v", s.Name(), id, err)
 				}
 			case "wait":
 				if !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("%s, wait: %v, %v", s.Name, id, err)
+					t.Errorf("%s, wait: %v, %v", s.Name(), id, err)
 				}
 			}
 		}
@@ -475,16 +475,16 @@ func TestGeneratorErrors(t *testing.T) {
 			Reader: conformance.Entropy(1), Left: 40, Err: io.EOF}})
 		batch := g.NewBatch()
 		if err := batch.Fill(t.Context(), 1); err != nil {
-			t.Fatalf("%s: %v", s.Name, err)
+			t.Fatalf("%s: %v", s.Name(), err)
 		}
 		if s == SCRU64 {
 			continue // a generator of SCRU64 reads little entropy
 		}
 		if err := batch.Fill(t.Context(), 1000); err == nil {
-			t.Errorf("%s: no error without entropy", s.Name)
+			t.Errorf("%s: no error without entropy", s.Name())
 		}
 		if b := batch.Append(nil, format.Text, '\n'); len(b) != 0 {
-			t.Errorf("%s: after an error the batch has %q", s.Name, b)
+			t.Errorf("%s: after an error the batch has %q", s.Name(), b)
 		}
 	}
 }
@@ -495,7 +495,7 @@ func TestRange(t *testing.T) {
 			at time.Time
 			ok bool
 		}{
-			{s.First, true}, {s.Last, true}, {s.First.Add(-1), false}, {s.Last.Add(1), false},
+			{s.First(), true}, {s.Last(), true}, {s.First().Add(-1), false}, {s.Last().Add(1), false},
 		} {
 			values := map[string]string{}
 			if s == SCRU64 {
@@ -505,17 +505,17 @@ func TestRange(t *testing.T) {
 				Values: values}))
 			id, err := g.Next(t.Context())
 			if c.ok != (err == nil) {
-				t.Errorf("%s: at %v the generator gives %v, %v", s.Name, c.at, id, err)
+				t.Errorf("%s: at %v the generator gives %v, %v", s.Name(), c.at, id, err)
 				continue
 			}
 			if c.ok {
-				if lag := c.at.Sub(id.Time()); lag < 0 || lag >= s.Tick {
-					t.Errorf("%s: at %v the ID's time is %v", s.Name, c.at, id.Time())
+				if lag := c.at.Sub(id.Time()); lag < 0 || lag >= s.Tick() {
+					t.Errorf("%s: at %v the ID's time is %v", s.Name(), c.at, id.Time())
 				}
 			}
 			_, err = New(s, Options{At: c.at, Values: values})
 			if c.ok != (err == nil) || !c.ok && !errors.Is(err, sortid.ErrTimeRange) {
-				t.Errorf("%s: NewGenerator at %v: %v", s.Name, c.at, err)
+				t.Errorf("%s: NewGenerator at %v: %v", s.Name(), c.at, err)
 			}
 		}
 	}
@@ -525,29 +525,26 @@ func TestRange(t *testing.T) {
 func TestMakers(t *testing.T) {
 	for _, f := range format.All() {
 		options := OptionsOf(f)
-		if f.Generates != (len(options) > 0) {
-			t.Errorf("%s: Generates returns %v, but generate/%s.go has the options %v", f.Name,
-				f.Generates, f.Name, options)
+		if f.Generates() != (len(options) > 0) {
+			t.Errorf("%s: Generates returns %v, but internal/spec/%s.go has the options %v", f.Name(),
+				f.Generates(), f.Name(), options)
 		}
 		names := map[string]bool{}
 		for _, o := range options {
 			if o.Usage == "" || names[o.Name] {
-				t.Errorf("%s: the option %q has no usage or occurs twice", f.Name, o.Name)
+				t.Errorf("%s: the option %q has no usage or occurs twice", f.Name(), o.Name)
 			}
 			names[o.Name] = true
 		}
-		if node := makers[f.Name].node; node != "" && !names[node] {
-			t.Errorf("%s: no option %q for the node ID", f.Name, node)
+		if node := makerOf(f).Node; node != "" && !names[node] {
+			t.Errorf("%s: no option %q for the node ID", f.Name(), node)
 		}
-		if !f.Generates {
+		if !f.Generates() {
 			if g, err := New(f, Options{}); g != nil || !errors.Is(err, sortid.ErrOption) ||
 				!strings.Contains(err.Error(), "scru64, scru128, scru160, euid and uid60") {
-				t.Errorf("%s: %v, %v", f.Name, g, err)
+				t.Errorf("%s: %v, %v", f.Name(), g, err)
 			}
 		}
-	}
-	if len(makers) != len(format.Ours()) {
-		t.Errorf("%d makers for %d formats", len(makers), len(format.Ours()))
 	}
 }
 
@@ -572,24 +569,24 @@ func TestNextAt(t *testing.T) {
 			id, err := g.NextAt(at)
 			if refused != nil {
 				if !errors.Is(err, errors.ErrUnsupported) || id.Format() != nil {
-					t.Errorf("%s: %v, %v, want %v", f.Name, id, err, refused)
+					t.Errorf("%s: %v, %v, want %v", f.Name(), id, err, refused)
 				}
 				continue
 			}
 			if seen[id] = true; err != nil || !id.Time().Equal(at) {
-				t.Errorf("%s: %v of %v, %v, want %v", f.Name, id, id.Time(), err, at)
+				t.Errorf("%s: %v of %v, %v, want %v", f.Name(), id, id.Time(), err, at)
 			}
 		}
 		if refused == nil && len(seen) != 100 {
-			t.Errorf("%s: %d of 100 IDs are distinct", f.Name, len(seen))
+			t.Errorf("%s: %d of 100 IDs are distinct", f.Name(), len(seen))
 		}
-		for _, wrong := range []time.Time{f.First.Add(-f.Tick), f.Last.Add(f.Tick)} {
+		for _, wrong := range []time.Time{f.First().Add(-f.Tick()), f.Last().Add(f.Tick())} {
 			if _, err := g.NextAt(wrong); refused == nil && !errors.Is(err, sortid.ErrTimeRange) {
-				t.Errorf("%s at %v: %v, want ErrTimeRange", f.Name, wrong, err)
+				t.Errorf("%s at %v: %v, want ErrTimeRange", f.Name(), wrong, err)
 			}
 		}
 		if id, err := g.Next(t.Context()); err != nil || time.Since(id.Time()) > time.Hour {
-			t.Errorf("%s: then the next ID is %v, %v", f.Name, id, err)
+			t.Errorf("%s: then the next ID is %v, %v", f.Name(), id, err)
 		}
 	}
 }

@@ -46,6 +46,31 @@ func Records(ctx context.Context, store Store,
 	return root, blocks, nil
 }
 
+// RecordsOf is like [Records], but reads and returns only the records of a block, of the blocks
+// that contain it, and of its parts. Their order may be any.
+func RecordsOf(ctx context.Context, store Store, realm string,
+	b Block) (root Record, blocks []Record, err error) {
+	root, err = Realm(ctx, store, realm)
+	if err != nil || b.Size < 1 || int(b.Size) > root.Terms.Bits {
+		return root, nil, err
+	}
+	var around []Block
+	for p := b.parent(); p.Size > 0; p = p.parent() {
+		around = append(around, p)
+	}
+	if len(around) > 0 {
+		if blocks, err = store.GetMany(ctx, spaceOf(root), around); err != nil {
+			return Record{}, nil, err
+		}
+	}
+	within, err := divided(ctx, store, spaceOf(root), b)
+	if err != nil {
+		return Record{}, nil, err
+	}
+	blocks = slices.DeleteFunc(blocks, func(r Record) bool { return r.Revision == 0 })
+	return root, append(blocks, within...), nil
+}
+
 // Realm returns the record of a realm, or [ErrNoRealm].
 func Realm(ctx context.Context, store Store, realm string) (Record, error) {
 	if err := cmp.Or(checkRealm(realm), checkStore(store)); err != nil {
@@ -107,10 +132,7 @@ func Reclaim(ctx context.Context, store Store, realm string, b Block, ahead time
 		if err != nil {
 			return err
 		}
-		t, err := store.Time(ctx)
-		if errors.Is(err, ErrNoTime) {
-			t, err = time.Now(), nil
-		}
+		t, err := timeOf(ctx, store)
 		if err != nil {
 			return err
 		}
@@ -186,12 +208,20 @@ func storeName(store Store) string {
 	return fmt.Sprintf("%T", store)
 }
 
-// SetTerms changes the window and the lead of a realm, even while leases are held, and returns the
-// realm's terms. 0 leaves a value as it is. A lease uses the new values from its second renewal
-// after the change. If its [Config] sets a value, the lease keeps the Config's value. But if this
-// value is longer than the realm's, the lease can get no new node ID.
-func SetTerms(ctx context.Context, store Store, realm string, window,
-	lead time.Duration) (Terms, error) {
+// A TermsChange says how to change the terms of a realm.
+type TermsChange struct {
+	Window, Lead time.Duration // 0 leaves a value as it is
+	// Force makes a value shorter even while processes hold leases. The leases of these processes
+	// then become shorter, too, and the processes may end.
+	Force bool
+}
+
+// SetTerms changes the window and the lead of a realm, and returns the realm's terms. Without
+// Force, it fails with an [InUseError] if a value becomes shorter and a present holder needs the
+// longer one. A lease uses the new values from its second renewal after the change. If its [Config]
+// sets a value, the lease keeps the Config's value. But if this value is longer than the realm's,
+// the lease can get no new node ID.
+func SetTerms(ctx context.Context, store Store, realm string, change TermsChange) (Terms, error) {
 	for {
 		root, err := Realm(ctx, store, realm)
 		if err != nil {
@@ -199,13 +229,59 @@ func SetTerms(ctx context.Context, store Store, realm string, window,
 		}
 		next := root
 		next.Revision++
-		if next.Terms, err = root.Terms.with(window, lead); err != nil || next.Terms == root.Terms {
+		next.Terms, err = root.Terms.with(change.Window, change.Lead)
+		if err != nil || next.Terms == root.Terms {
 			return root.Terms, err
+		}
+		if !change.Force {
+			if err := checkUse(ctx, store, root, next.Terms); err != nil {
+				return root.Terms, err
+			}
 		}
 		if ok, err := store.CompareAndSet(ctx, root, next); ok || err != nil {
 			return next.Terms, err
 		}
 	}
+}
+
+// checkUse fails if a holder needs the present window or lead, and the next one is shorter. A
+// lease with a window of its own needs only this window. The lead of a lease is not known.
+func checkUse(ctx context.Context, store Store, root Record, next Terms) error {
+	is := root.Terms
+	shorterLead := next.Lead < is.Lead
+	if !shorterLead && next.Window >= is.Window {
+		return nil
+	}
+	t, err := timeOf(ctx, store)
+	if err != nil {
+		return err
+	}
+	records, err := store.List(ctx, spaceOf(root))
+	if err != nil {
+		return err
+	}
+	e := &InUseError{Realm: root.Realm}
+	for _, r := range records {
+		if r.Held(is.At(t)) && (shorterLead || ownOr(r.Window, is) > next.Window) {
+			e.Holders++
+			if until := is.Time(r.HWM); until.After(e.Until) {
+				e.Until = until
+			}
+		}
+	}
+	if e.Holders == 0 {
+		return nil
+	}
+	return e
+}
+
+// timeOf returns the store's time or, if the store has no clock, the time of this process.
+func timeOf(ctx context.Context, store Store) (time.Time, error) {
+	t, err := store.Time(ctx)
+	if errors.Is(err, ErrNoTime) {
+		return time.Now(), nil
+	}
+	return t, err
 }
 
 func (t Terms) with(window, lead time.Duration) (Terms, error) {
@@ -356,7 +432,7 @@ func fenced(root Record, terms Terms, generation string, floor int64) Record {
 // parts before the blocks that contain them, so that each split block always has a part with
 // a record.
 func carry(ctx context.Context, store Store, from, to Record, partsFirst bool) error {
-	old, err := divided(ctx, store, from.Realm+"@"+from.Generation)
+	old, err := divided(ctx, store, spaceOf(from), Block{0, 1}, Block{1, 1})
 	if err != nil {
 		return err
 	}
@@ -390,11 +466,11 @@ func carry(ctx context.Context, store Store, from, to Record, partsFirst bool) e
 	return nil
 }
 
-// divided returns the records of all blocks that are not inside a whole or retired block. The HWM
-// of a whole or retired block is valid for all its parts.
-func divided(ctx context.Context, store Store, space string) (all []Record, err error) {
+// divided returns the records of some blocks and their parts that are not inside a whole or retired
+// block. The HWM of a whole or retired block is valid for all its parts.
+func divided(ctx context.Context, store Store, space string, blocks ...Block) (all []Record,
+	err error) {
 	const batch = 256
-	blocks := []Block{{0, 1}, {1, 1}}
 	for len(blocks) > 0 {
 		n := min(batch, len(blocks))
 		records, err := store.GetMany(ctx, space, blocks[:n])

@@ -21,7 +21,7 @@ func (s *ticking) Time(context.Context) (time.Time, error) {
 func benchmarkSession(b *testing.B) (*session, context.Context) {
 	b.Helper()
 	store := &ticking{NewMemory(), time.UnixMilli(1_700_000_000_000)}
-	c, err := Config{Realm: "bench", Format: SCRU160, NodeBits: 8,
+	c, err := Config{Realm: "bench", Format: SCRU160(), NodeBits: 8,
 		Now: func() time.Time { return store.now }}.complete()
 	if err != nil {
 		b.Fatal(err)
@@ -60,7 +60,7 @@ func BenchmarkSession(b *testing.B) {
 func BenchmarkLessor(b *testing.B) {
 	store := &ticking{NewMemory(), time.UnixMilli(1_700_000_000_000)}
 	l, ctx := NewLessor(store, LessorOptions{}), context.Background()
-	if _, _, err := l.CreateRealm(ctx, Config{Realm: "bench", Format: SCRU160,
+	if _, _, err := l.CreateRealm(ctx, Config{Realm: "bench", Format: SCRU160(),
 		NodeBits: 8}); err != nil {
 		b.Fatal(err)
 	}

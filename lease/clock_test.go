@@ -41,6 +41,27 @@ func TestClock(t *testing.T) {
 	})
 }
 
+// After the clock was set back, a process renews as soon as without that, and learns why it cannot.
+func TestClockSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{Store: NewMemory()}
+		c := config(8)
+		wrong := skewed(&c)
+		l := acquire(t, n, c)
+		defer closed(t, l)
+		wrong.Store(int64(-30 * time.Second))
+		asked := n.calls("time")
+		time.Sleep(DefaultWindow/2 + time.Second)
+		if n.calls("time") == asked {
+			t.Error("no renewal")
+		}
+		fails(t, "the clock was set back", l.Err(), ErrClock, "30s behind")
+		wrong.Store(0)
+		time.Sleep(5 * time.Second)
+		must(t, l.Err())
+	})
+}
+
 // If Time is slow to answer, the process's clock does not count as wrong.
 func TestSlowClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -58,6 +58,8 @@ func TestConfig(t *testing.T) {
 	}{
 		{func(c *Config) { c.Realm = "" }, ErrConfig, "realm"},
 		{func(c *Config) { c.Realm = "a@b" }, ErrConfig, "@"},
+		{func(c *Config) { c.Realm = ".." }, ErrConfig, `want another name than "."`},
+		{func(c *Config) { c.Realm = "/" }, ErrConfig, `"/"`},
 		{func(c *Config) { c.Realm = "a\nb" }, ErrConfig, "control"},
 		{func(c *Config) { c.Realm = "\xff" }, ErrConfig, "UTF-8"},
 		{func(c *Config) { c.Realm = strings.Repeat("x", 101) }, ErrConfig, "101 bytes"},
@@ -71,7 +73,7 @@ func TestConfig(t *testing.T) {
 		{func(c *Config) { c.Window = time.Second }, ErrConfig, "1s"},
 		{func(c *Config) { c.Window = 25 * time.Hour }, ErrConfig, "25h"},
 		{func(c *Config) { c.MaxLead = -1 }, ErrConfig, "lead"},
-		{func(c *Config) { c.Format = SCRU160 }, ErrRealm, "256ms"},
+		{func(c *Config) { c.Format = SCRU160() }, ErrRealm, "256ms"},
 		{func(c *Config) { c.Format.Epoch = time.UnixMilli(1000) }, ErrRealm, "epoch"},
 		{func(c *Config) { c.Format.Bits = 16 }, ErrRealm, "23"},
 		{func(c *Config) { c.Window = 2 * time.Minute }, ErrRealm, "2m"},
@@ -89,7 +91,7 @@ func TestConfig(t *testing.T) {
 			closed(t, l)
 		}
 	}
-	for _, f := range []Format{SCRU64, SCRU160, UID60} {
+	for _, f := range []Format{SCRU64(), SCRU160(), UID60()} {
 		c := Config{Realm: fmt.Sprint(f.Bits), Format: f, NodeBits: f.Bits}
 		l := acquire(t, m, c)
 		if l.TickLength() != f.Tick || !l.Epoch().Equal(f.Epoch) || l.NodeBits() != f.Bits {
@@ -122,7 +124,7 @@ func TestNoStore(t *testing.T) {
 }
 
 func TestForeignTerms(t *testing.T) {
-	good := Config{Format: SCRU64}.terms()
+	good := Config{Format: SCRU64()}.terms()
 	for name, spoil := range map[string]func(*Terms){
 		"none":              func(t *Terms) { *t = Terms{} },
 		"no tick":           func(t *Terms) { t.Tick = 0 },
@@ -145,7 +147,7 @@ func TestForeignTerms(t *testing.T) {
 				err != nil {
 				t.Fatal(ok, err)
 			}
-			config := Config{Realm: "r", Format: SCRU64, NodeBits: 8}
+			config := Config{Realm: "r", Format: SCRU64(), NodeBits: 8}
 			_, acquire := Acquire(t.Context(), store, config)
 			_, _, records := Records(t.Context(), store, "r")
 			_, evict := Evict(t.Context(), store, "r", Block{42, 8}, Owner{})

@@ -17,12 +17,12 @@ import (
 // Choose early so that it covers how far the program's generators run ahead of the clock, and how
 // long the program needs to stop. If early is the window or longer, the context ends at once.
 //
-// The context ends when the wall clock or the monotonic clock has reached the end. So neither
-// a clock that is set back nor a suspended machine, whose monotonic clock may stand still, makes
-// the context end too late. But the context cannot see that both happened at once. And after a
-// process or a machine stood still past the end, the context ends some milliseconds after the
-// process continues. In these milliseconds the program may use a node ID that others have. A
-// [Guard] excludes this.
+// The context ends when the wall clock or the monotonic clock has reached the end of
+// [Lease.SoleUse]. So neither a clock that is set back nor a suspended machine, whose monotonic
+// clock may stand still, makes the context end too late. But the context cannot see that both
+// happened at once. And after a process or a machine stood still past the end, the context ends
+// some milliseconds after the process continues. In these milliseconds the program may use a node
+// ID that others have. A [Guard] excludes this.
 func (l *Lease) Context(parent context.Context, early time.Duration) (context.Context,
 	context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
@@ -46,7 +46,8 @@ func (l *Lease) watch(ctx context.Context, first window.Grant, early time.Durati
 			return errorf(ErrLost, "node ID %v of realm %q was lost",
 				Block{first.NodeID, uint8(l.NodeBits())}, l.config.Realm)
 		}
-		left := l.window.Time(g.Hi).Sub(l.config.Now().Round(0)) - early
+		_, until := l.SoleUse()
+		left := until.Sub(l.config.Now().Round(0)) - early
 		if g.Hi != hi {
 			hi, stop = g.Hi, time.Now().Add(left)
 		}

@@ -134,3 +134,55 @@ func TestContextSameNodeID(t *testing.T) {
 		closed(t, l)
 	})
 }
+
+// After an eviction, the spans of two users have no moment in common, even if their clocks differ
+// by twice the lead.
+func TestSoleUse(t *testing.T) {
+	for name, precision := range map[string]time.Duration{"exact": 0, "a second": time.Second} {
+		for _, remote := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				store := Store(NewMemory())
+				if precision != 0 {
+					store = imprecise{store}
+				}
+				c := config(2)
+				c.OneSize = true
+				if _, err := Create(t.Context(), store, c); err != nil {
+					t.Fatal(err)
+				}
+				get := func(c Config) *Lease {
+					t.Helper()
+					if remote {
+						l, err := AcquireFrom(t.Context(), NewLessor(store, LessorOptions{}), c)
+						must(t, err)
+						return l
+					}
+					return acquire(t, store, c)
+				}
+				id := uint32(1)
+				slow, fast := c, c
+				slow.NodeID, fast.NodeID, slow.Once = &id, &id, true
+				slow.Window = 30 * time.Second
+				skewed(&slow).Store(-int64(9 * time.Second))
+				skewed(&fast).Store(int64(9 * time.Second))
+				fast.Wait = true
+				first := get(slow)
+				naive := first.Until()
+				_, until := first.SoleUse()
+				_, err := Evict(t.Context(), store, c.Realm, Block{1, 2}, Owner{})
+				must(t, err)
+				second := get(fast)
+				from, _ := second.SoleUse()
+				until, from = until.Add(9*time.Second), from.Add(-9*time.Second)
+				if until.After(from) || until.Before(from.Add(-2*time.Second-precision*2)) {
+					t.Errorf("%s, remote %v: until %v, then from %v", name, remote, until, from)
+				}
+				if naive.Add(9 * time.Second).Before(second.From().Add(-9 * time.Second)) {
+					t.Errorf("%s, remote %v: the clocks do not matter here", name, remote)
+				}
+				closed(t, second)
+				first.Close(t.Context())
+			})
+		}
+	}
+}

@@ -88,7 +88,7 @@ func (d *desk) lossy(answers int) {
 	})
 }
 
-var forever = SCRU160 // a format with ticks of 1 ms since 1970
+var forever = SCRU160() // a format with ticks of 1 ms since 1970
 
 type imprecise struct{ Store }
 

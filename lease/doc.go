@@ -4,7 +4,7 @@
 //
 //	store := lease.NewMemory() // or a store on a server
 //	l, err := lease.Acquire(ctx, store, lease.Config{
-//		Realm: "orders", Format: lease.SCRU64, NodeBits: 8,
+//		Realm: "orders", Format: lease.SCRU64(), NodeBits: 8,
 //	})
 //	...
 //	defer l.Close(context.Background())

@@ -12,7 +12,7 @@ func ExampleAcquire() {
 	ctx := context.Background()
 	store := lease.NewMemory()
 	l, err := lease.Acquire(ctx, store, lease.Config{
-		Realm: "orders", Format: lease.SCRU64, NodeBits: 8, Name: "host-1",
+		Realm: "orders", Format: lease.SCRU64(), NodeBits: 8, Name: "host-1",
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -93,7 +93,7 @@ func ExampleRecords() {
 	store := lease.NewMemory()
 	for _, size := range []int{1, 2} {
 		l, err := lease.Acquire(ctx, store, lease.Config{
-			Realm: "orders", Format: lease.SCRU64, NodeBits: size, Name: fmt.Sprint("host-", size),
+			Realm: "orders", Format: lease.SCRU64(), NodeBits: size, Name: fmt.Sprint("host-", size),
 		})
 		if err != nil {
 			fmt.Println(err)

@@ -79,7 +79,7 @@ func TestFenceErrors(t *testing.T) {
 		{"no realm", Config{Realm: "none"}, 0, ErrNoRealm},
 		{"a skew of more than a day", Config{Realm: "realm"}, 24*time.Hour + 1, ErrConfig},
 		{"a negative skew", Config{Realm: "realm"}, -1, ErrConfig},
-		{"another format", Config{Realm: "realm", Format: UID60}, 0, ErrRealm},
+		{"another format", Config{Realm: "realm", Format: UID60()}, 0, ErrRealm},
 	} {
 		_, err := Fence(t.Context(), m, c.config, c.skew)
 		fails(t, c.what, err, c.err)
@@ -94,16 +94,16 @@ func TestFenceTerms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
 		// Before the fence, a process creates the realm again, with a smaller window.
-		closed(t, acquire(t, m, Config{Realm: "anew", Format: SCRU64, NodeBits: 8,
+		closed(t, acquire(t, m, Config{Realm: "anew", Format: SCRU64(), NodeBits: 8,
 			Window: 10 * time.Second, MaxLead: time.Second}))
 		for _, c := range []struct {
 			what   string
 			config Config
 			least  time.Duration
 		}{
-			{"with longer terms than the realm's", Config{Realm: "anew", Format: SCRU64,
-				Window: time.Hour, MaxLead: time.Minute}, 61*time.Minute - 2*SCRU64.Tick},
-			{"that makes the realm", Config{Realm: "none", Format: UID60}, 70 * time.Second},
+			{"with longer terms than the realm's", Config{Realm: "anew", Format: SCRU64(),
+				Window: time.Hour, MaxLead: time.Minute}, 61*time.Minute - 2*SCRU64().Tick},
+			{"that makes the realm", Config{Realm: "none", Format: UID60()}, 70 * time.Second},
 		} {
 			until, err := Fence(t.Context(), m, c.config, 0)
 			if err != nil || time.Until(until) < c.least {

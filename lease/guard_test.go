@@ -321,7 +321,11 @@ func TestGuardErrors(t *testing.T) {
 // Guards of several processes share a small realm under faults. No ID is made twice, and every
 // process makes IDs.
 func TestGuards(t *testing.T) {
-	for seed := range uint64(12) {
+	seeds := uint64(12)
+	if testing.Short() {
+		seeds = 4
+	}
+	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {
 			n := &network{Store: NewMemory()}
 			r := rand.New(rand.NewPCG(seed, 1))

@@ -23,8 +23,10 @@ type holder struct {
 	asked   bool   // a copy of request may have got a grant
 	renewal string // "" if no renewal is under way
 
+	full      bool // the last answer was that no node ID can be had
 	held      bool
 	grant     Grant // the one with the greatest EndTick; old if held is false
+	sole      span
 	withdrawn bool
 	lost      error // how the last node ID was lost
 	window    int64
@@ -38,7 +40,7 @@ func newHolder(lessor Lessor, config Config) *holder {
 
 func (h *holder) state() keeperState {
 	return keeperState{held: h.held, block: h.grant.Block, from: h.grant.FirstTick,
-		end: h.grant.EndTick, withdrawn: h.withdrawn, window: h.window}
+		end: h.grant.EndTick, sole: h.sole, withdrawn: h.withdrawn, window: h.window}
 }
 
 func (h *holder) unsure() bool { return h.asked }
@@ -63,7 +65,7 @@ func (h *holder) renew(ctx context.Context, used int64) error {
 	if !again {
 		h.renewal = random()
 	}
-	at := h.time(used)
+	at, sent := h.time(used), h.config.Now().Round(0)
 	g, err := h.lessor.Renew(ctx, h.config.Realm, h.grant.ID, RenewRequest{
 		Secret: h.grant.Secret, EndTick: h.grant.EndTick, Renewal: h.renewal, Time: at,
 	})
@@ -83,7 +85,7 @@ func (h *holder) renew(ctx context.Context, used int64) error {
 		return err
 	}
 	h.renewal = ""
-	h.take(g, at, again || g.Repeated)
+	h.take(g, at, sent, again || g.Repeated)
 	return nil
 }
 
@@ -97,7 +99,7 @@ func (h *holder) acquire(ctx context.Context, used int64, wait time.Duration) er
 		if h.request == "" {
 			h.request = random()
 		}
-		at := h.time(used)
+		at, sent := h.time(used), h.config.Now().Round(0)
 		again := h.asked
 		g, err := h.lessor.Acquire(ctx, h.config.Realm, AcquireRequest{
 			Request: h.request, NodeBits: h.config.NodeBits, NodeID: h.nodeID(),
@@ -111,6 +113,7 @@ func (h *holder) acquire(ctx context.Context, used int64, wait time.Duration) er
 			}
 			return h.failed("lease a node ID", err)
 		case err != nil:
+			h.full = passes(err)
 			h.asked = h.asked || !isRefusal(err)
 			return h.failed("lease a node ID", h.leads(err, used))
 		}
@@ -124,7 +127,7 @@ func (h *holder) acquire(ctx context.Context, used int64, wait time.Duration) er
 			return err
 		}
 		h.held, h.withdrawn, h.grant = true, false, Grant{}
-		h.take(g, at, again || g.Repeated)
+		h.take(g, at, sent, again || g.Repeated)
 		return nil
 	}
 }
@@ -143,9 +146,9 @@ func isRefusal(err error) bool { return isPermanent(err) || errors.Is(err, ErrBu
 const maxWait = 30 * time.Second
 
 // wait returns how long the lessor may wait for a node ID before it answers. The answer should come
-// before ctx ends.
+// before ctx ends. With Retry, the first answer should come soon, because Retry may tell the user.
 func (h *holder) wait(ctx context.Context) time.Duration {
-	if !h.config.Wait || h.grant.ID != "" {
+	if !h.config.Wait || !h.full && h.config.Retry != nil || h.grant.ID != "" {
 		return 0
 	}
 	wait := maxWait
@@ -188,10 +191,15 @@ func (h *holder) leads(err error, used int64) error {
 }
 
 // take replaces the grant, unless the answer is older.
-func (h *holder) take(g Grant, at time.Time, repeated bool) {
+func (h *holder) take(g Grant, at, sent time.Time, repeated bool) {
 	if g.EndTick < h.grant.EndTick {
 		return
 	}
+	var from time.Time
+	if g.ID != h.grant.ID || g.FirstTick != h.grant.FirstTick {
+		from = h.config.Now().Round(0).Add(g.StartsIn)
+	}
+	h.sole = h.sole.renewed(from, sent.Add(g.ValidFor))
 	h.grant = g
 	// The lessor extends a lease to a window after its clock, or after the client's.
 	span := g.EndTick - max(g.FirstTick, h.terms.At(at), h.terms.At(g.ServerTime))

@@ -22,9 +22,10 @@ const (
 	DefaultMaxLead = 10 * time.Second
 )
 
+// A Config says which node ID to lease, and for how long.
 type Config struct {
 	// Realm names a set of node IDs. Leases of one realm have different node IDs. The name must be
-	// 1 to 100 bytes of UTF-8, without control characters and @.
+	// 1 to 100 bytes of UTF-8, without control characters and @, and not ".", ".." or "/".
 	Realm string
 	// If the realm is missing, [Acquire] creates it. With MustExist, Acquire fails with
 	// [ErrNoRealm] instead, because the store may have lost the realm. [AcquireFrom] never creates
@@ -65,6 +66,12 @@ type Config struct {
 	Once bool
 	// Wait makes [Acquire] wait instead of failing with [ErrFull], [ErrLead] or [ErrBusy].
 	Wait bool
+	// [Acquire] calls Retry, if it is not nil, after several tries that have failed. The reason of
+	// their failure can pass: for example, a store does not answer. If it returns true, Acquire tries again.
+	// If it returns false, Acquire fails, also with Wait. All tries of one Acquire ask for the same
+	// grant. After a lost answer, a second Acquire gets a second node ID. So do not call Acquire
+	// again, but return true.
+	Retry func(err error) bool
 
 	// Name is the holder's name, for people who look at leases. It may have up to 100 bytes of
 	// UTF-8.
@@ -218,10 +225,13 @@ type Lease struct {
 	window  *window.Window
 	node    atomic.Uint32
 	length  atomic.Int64
+	sole    atomic.Pointer[span]
+	returns atomic.Pointer[receipt]
 	keeper  keeper // until done is closed, only the goroutine of renewLoop may use it
 	renewAt int64  // renewLoop renews when this many ticks are left; nothing else uses it
 	stop    context.CancelFunc
 	done    chan struct{}
+	due     time.Time // when renewLoop renews at the latest, by the monotonic clock
 
 	renewing atomic.Bool // renewLoop waits for an answer
 
@@ -268,19 +278,35 @@ func AcquireFrom(ctx context.Context, lessor Lessor, config Config) (*Lease, err
 
 func start(ctx context.Context, k keeper, config Config) (*Lease, error) {
 	var took time.Duration
+	limit, waiting := tryLimit, time.Duration(0)
 	try := func() error {
 		began := time.Now()
 		defer func() { took = time.Since(began) }()
-		return k.keep(ctx, window.None)
+		if config.Retry == nil {
+			return k.keep(ctx, window.None)
+		}
+		limited, cancel := context.WithTimeout(ctx, limit+waiting)
+		defer cancel()
+		err := k.keep(limited, window.None)
+		if limited.Err() != nil { // the request may be lost, or the store is slow
+			limit = min(2*limit, maxTryLimit)
+		}
+		return err
 	}
 	err := retry(ctx, try)
-	for config.Wait && passes(err) {
-		full := err
-		if clock.Sleep(ctx, pauseAfter(err, jitter(waitPause))) == nil {
+	for config.again(err) {
+		before, pause := err, jitter(storePause)
+		if passes(err) {
+			pause = jitter(waitPause)
+			waiting = maxWait // from now on, a lessor may wait before it answers
+		}
+		if clock.Sleep(ctx, pauseAfter(err, pause)) == nil {
 			err = retry(ctx, try)
 		}
 		if err != nil && ctx.Err() != nil {
-			err = fmt.Errorf("%w; gave up waiting: %w", full, context.Cause(ctx))
+			if err = before; passes(before) {
+				err = fmt.Errorf("%w; gave up waiting: %w", before, context.Cause(ctx))
+			}
 			break
 		}
 	}
@@ -311,7 +337,23 @@ func start(ctx context.Context, k keeper, config Config) (*Lease, error) {
 	return l, nil
 }
 
-const waitPause = 5 * time.Second
+const (
+	waitPause   = 5 * time.Second // for a node ID
+	storePause  = 3 * time.Second
+	tryLimit    = 5 * time.Second
+	maxTryLimit = 30 * time.Second
+)
+
+// again reports whether Acquire tries again after err.
+func (c Config) again(err error) bool {
+	switch can := passes(err) || !isPermanent(err); {
+	case err == nil || !can:
+		return false
+	case c.Retry != nil:
+		return c.Retry(err)
+	}
+	return c.Wait && passes(err)
+}
 
 func passes(err error) bool { return isAny(err, ErrFull, ErrLead, ErrBusy) }
 
@@ -410,6 +452,28 @@ func (l *Lease) From() time.Time { return l.window.Time(l.window.Grant().Lo) }
 // the past.
 func (l *Lease) Until() time.Time { return l.window.Time(l.window.Grant().Hi) }
 
+// SoleUse returns from when and until when this process is the only user of the node ID, even if
+// clocks differ by the lead. Both times are by this machine's clock at the last renewal. They are
+// within [Lease.From] and [Lease.Until]. The store's clock must not be set forward.
+func (l *Lease) SoleUse() (from, until time.Time) {
+	s := l.sole.Load()
+	return later(s.from, l.From()), earlier(s.until, l.Until())
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
 // Window returns how long after the present time a renewed lease ends.
 func (l *Lease) Window() time.Duration { return time.Duration(l.length.Load()) }
 
@@ -419,6 +483,9 @@ func (l *Lease) Err() error { return l.window.Err() }
 func (l *Lease) publish(reason error) {
 	is := l.keeper.state()
 	l.length.Store(int64(l.terms.Duration(is.window)))
+	if !is.held {
+		l.returns.Store(nil)
+	}
 	switch {
 	case !is.held && is.withdrawn:
 		l.window.Renew(window.Grant{Lo: window.None, Hi: window.None}, window.None, reason)
@@ -427,6 +494,9 @@ func (l *Lease) publish(reason error) {
 		l.window.Fail(reason) // the last grant stays valid
 		return
 	}
+	l.sole.Store(&is.sole)
+	r := l.keeper.receipt()
+	l.returns.Store(&r)
 	if id := is.block.NodeID; l.node.Swap(id) != id {
 		l.config.Logger.Info("lease: got a node ID", "realm", l.config.Realm, "node",
 			is.block.String())
@@ -437,10 +507,16 @@ func (l *Lease) publish(reason error) {
 
 // rest lets the store close idle connections if the next renewal is probably a second or more away.
 func (l *Lease) rest() {
-	c, ok := l.keeper.connections().(interface{ CloseIdleConnections() })
+	c, ok := l.keeper.connections().(IdleCloser)
 	if ok && l.Window() >= 3*time.Second {
 		c.CloseIdleConnections()
 	}
+}
+
+// spare returns how long it is until the next renewal, by the clock that says so first.
+func (l *Lease) spare() time.Duration {
+	ticks := min(l.left()-l.renewAt, l.keeper.state().window)
+	return min(l.terms.Duration(ticks), time.Until(l.due))
 }
 
 func (l *Lease) left() int64 {
@@ -450,14 +526,15 @@ func (l *Lease) left() int64 {
 
 // spread puts the next renewal at a random time before it is due. So leases that were acquired or
 // renewed together do not renew together again.
-func (l *Lease) spread() {
-	w, every := l.rhythm()
-	l.renewAt = w - every + rand.Int64N(every+1)
-}
+func (l *Lease) spread() { l.schedule(1) }
 
-func (l *Lease) next() {
+func (l *Lease) next() { l.schedule(4) }
+
+// schedule puts the next renewal into the last part of the time until it is due.
+func (l *Lease) schedule(part int64) {
 	w, every := l.rhythm()
-	l.renewAt = w - every + rand.Int64N(every/4+1)
+	l.renewAt = w - every + rand.Int64N(every/part+1)
+	l.due = time.Now().Add(l.terms.Duration(w - l.renewAt))
 }
 
 // rhythm returns the window and, at most half of it, how long after a renewal the next one begins
@@ -478,15 +555,15 @@ func (l *Lease) rhythm() (window, every int64) {
 func (l *Lease) renewLoop(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	k, terms := l.keeper, l.terms
-	// If somebody sets the clock, a timer does not notice. So look at the clock regularly.
+	// If somebody sets the clock forward, a timer does not notice. So look at the clock regularly.
 	_, every := l.rhythm()
 	look := max(terms.Duration(every)/4, time.Millisecond)
 	patience := max(look, min(max(leastPatience, 2*took), maxPatience))
 	first := min(look, leastPause) / 8
 	pause, failing := first, time.Time{} // failing: the time of the first failure
 	for ctx.Err() == nil {
-		if spare := l.left() - l.renewAt; spare > 0 {
-			timer := time.NewTimer(min(look, terms.Duration(min(spare, k.state().window))))
+		if spare := l.spare(); spare > 0 {
+			timer := time.NewTimer(min(look, spare))
 			select {
 			case <-timer.C:
 			case <-l.window.RenewalRequests():

@@ -480,7 +480,7 @@ func TestCloseIdleConnections(t *testing.T) {
 	}{{10 * time.Second, true}, {2 * time.Second, false}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &resting{Store: NewMemory()}
-			l, err := Acquire(t.Context(), s, Config{Realm: "r", Format: SCRU64, NodeBits: 8,
+			l, err := Acquire(t.Context(), s, Config{Realm: "r", Format: SCRU64(), NodeBits: 8,
 				Window: tc.window, Now: time.Now})
 			must(t, err)
 			defer l.Close(t.Context())

@@ -81,7 +81,7 @@ func (g Grant) time(tick int64) time.Time {
 	return time.UnixMilli(g.Epoch.UnixMilli() + tick*g.Tick.Milliseconds()).UTC()
 }
 
-// A RealmInfo describes a realm, with counts that may be up to 15 seconds old.
+// A RealmInfo describes a realm, with counts that may be up to 10 seconds old.
 type RealmInfo struct {
 	Name  string
 	Terms Terms // Terms.Only is the only size, or 0
@@ -117,6 +117,8 @@ var (
 	ErrNotFound = newError("no such lease")
 	// ErrRequestDiffers: the same request had another size or node ID before.
 	ErrRequestDiffers = newError("an earlier copy of this request differs")
+	// ErrInUse: holders need a window or a lead that was to become shorter.
+	ErrInUse = newError("holders need the present window or lead")
 	// ErrTooManyRealms: the store has as many realms as the lessor permits.
 	ErrTooManyRealms = newError("too many realms")
 )
@@ -140,6 +142,24 @@ func (e *HeldError) Text() string {
 }
 
 func (e *HeldError) Is(target error) bool { return target == ErrFull }
+
+// An InUseError says that holders need a window or a lead that was to become shorter. It matches
+// [ErrInUse].
+type InUseError struct {
+	Realm   string
+	Holders int
+	Until   time.Time // the end of the last of their leases, unless it is renewed
+}
+
+func (e *InUseError) Error() string { return "lease: " + e.Text() }
+
+// Text is like [Error.Text].
+func (e *InUseError) Text() string {
+	return fmt.Sprintf("%d node IDs of realm %q are held until %s or longer, and their holders need "+
+		"its present window and lead", e.Holders, e.Realm, e.Until.Format(timeFormat))
+}
+
+func (e *InUseError) Is(target error) bool { return target == ErrInUse }
 
 // A RequestError says which part of a request is wrong. It matches [ErrConfig].
 type RequestError struct {

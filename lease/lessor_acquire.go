@@ -87,7 +87,7 @@ func (r AcquireRequest) exact() *uint32 {
 	return &id
 }
 
-// A claimant is a client's request, for which a session asks for a grant. Unlike a session of
+// A claimant is the role of a session that asks for a grant for a client's request. Unlike a session of
 // a process, the session of a claimant never undoes a grant: another lessor may have found the
 // grant and told the client.
 type claimant struct {
@@ -106,15 +106,15 @@ type claimant struct {
 	checked bool
 
 	key  Owner     // of the last grant that was asked for
-	time time.Time // the store's, of the last demand
+	time time.Time // the store's, of the last request
 }
 
-func (c *claimant) readRoot(ctx context.Context) (Record, error) {
+func (c *claimant) readRoot(ctx context.Context, _ *session) (Record, error) {
 	return c.lessor.freshRoot(ctx, c.realm)
 }
 
-// demand returns what the claimant asks the store for. The method enter adds the owner.
-func (c *claimant) demand(ctx context.Context, s *session) (request, error) {
+// request compares the client's clock with the store's. The method enter adds the owner.
+func (c *claimant) request(ctx context.Context, s *session, _ Owner, _ int64) (request, error) {
 	t, err := c.lessor.now(ctx)
 	if err != nil {
 		return request{}, err
@@ -143,6 +143,26 @@ func (c *claimant) demand(ctx context.Context, s *session) (request, error) {
 		now:  now, at: ahead(terms, t, c.ahead, now+s.lead),
 		window: s.window, lead: s.lead, own: s.ownWindow(),
 	}, nil
+}
+
+// look also reads the bucket.
+func (c *claimant) look(ctx context.Context, s *session, blocks []Block) ([]Record, error) {
+	records, err := process{}.look(ctx, s, append([]Block{c.bucket}, blocks...))
+	if err != nil {
+		return nil, err
+	}
+	return records[1:], c.see(records[0])
+}
+
+func (c *claimant) listed(s *session) *listing { return c.lessor.listed(s) }
+
+func (c *claimant) list(ctx context.Context, s *session, _ request, looked bool) (*listing, error) {
+	if !looked {
+		if _, err := c.look(ctx, s, nil); err != nil {
+			return nil, err
+		}
+	}
+	return c.lessor.list(ctx, s)
 }
 
 // checkClock compares the client's clock with the store's.
@@ -193,7 +213,7 @@ func (l *StoreLessor) tryAcquire(ctx context.Context, c *claimant, tries int) (G
 		return l.earlier(ctx, c, root, err)
 	}
 	s := newSession(l.store, configFor(root, c.AcquireRequest))
-	s.claimant = c
+	s.role = c
 	s.setRoot(root)
 	if l.prepare != nil {
 		l.prepare(ctx, s)
@@ -370,7 +390,7 @@ func (s *session) notFree(v *survey, b Block) error {
 	if !ok {
 		return errorf(ErrBusy, "node ID %v of realm %q is changing", b, s.config.Realm)
 	}
-	r := u.record
+	r := v.get(u.block)
 	if own := v.get(b); own.Key != (Owner{}) {
 		r = own
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func TestGrantSaysWhatTheClientMayDo(t *testing.T) {
-	at(t, SCRU64, 8, func(t *testing.T, d *desk) {
+	at(t, SCRU64(), 8, func(t *testing.T, d *desk) {
 		g := d.acquire(d.a, ask("a"))
 		now := time.Now()
 		if g.Block.Size != 8 || g.Realm != "realm" || g.Format != "scru64" || g.Holder != "a" ||
@@ -95,7 +95,7 @@ func TestCopiesOfARequestAtOnce(t *testing.T) {
 }
 
 func TestRequestThatDiffersFromItsCopy(t *testing.T) {
-	at(t, SCRU64, 0, func(t *testing.T, d *desk) {
+	at(t, SCRU64(), 0, func(t *testing.T, d *desk) {
 		r := ask("a")
 		r.NodeBits = 8
 		g := d.acquire(d.a, r)
@@ -118,7 +118,7 @@ func TestRequestThatDiffersFromItsCopy(t *testing.T) {
 }
 
 func TestRequestErrors(t *testing.T) {
-	at(t, SCRU64, 0, func(t *testing.T, d *desk) {
+	at(t, SCRU64(), 0, func(t *testing.T, d *desk) {
 		for field, change := range map[string]func(r *AcquireRequest){
 			"request":         func(r *AcquireRequest) { r.Request = "short" },
 			"node_bits":       func(r *AcquireRequest) { r.NodeBits = 0 },
@@ -158,36 +158,31 @@ func TestRequestErrors(t *testing.T) {
 }
 
 func TestOneSize(t *testing.T) {
-	at(t, SCRU160, 10, func(t *testing.T, d *desk) {
+	at(t, SCRU160(), 10, func(t *testing.T, d *desk) {
 		r := ask("a")
 		r.NodeBits = 8
 		_, err := d.a.Acquire(d.Context(), "realm", r)
 		fails(t, "another size", err, ErrRealm, `realm "realm" grants node IDs of 10 bits, not 8`)
-		_, err = Acquire(d.Context(), d.Store, Config{Realm: "realm", Format: SCRU160, NodeBits: 8})
+		_, err = Acquire(d.Context(), d.Store, Config{Realm: "realm", Format: SCRU160(), NodeBits: 8})
 		fails(t, "another size, directly", err, ErrRealm,
 			`realm "realm" grants node IDs of 10 bits, not 8`)
 		if g := d.acquire(d.a, ask("a")); g.Block.Size != 10 {
 			t.Errorf("got %v", g.Block)
 		}
-		l := acquire(t, d.Store, Config{Realm: "realm", Format: SCRU160, NodeBits: 10})
+		l := acquire(t, d.Store, Config{Realm: "realm", Format: SCRU160(), NodeBits: 10})
 		closed(t, l)
 	})
 }
 
 func TestExactNodeID(t *testing.T) {
-	at(t, SCRU64, 0, func(t *testing.T, d *desk) {
-		exact := func(name string, b Block) AcquireRequest {
-			r := ask(name)
-			r.NodeBits, r.NodeID = int(b.Size), int64(b.NodeID)
-			return r
-		}
+	at(t, SCRU64(), 0, func(t *testing.T, d *desk) {
 		for i, b := range []Block{{42, 8}, {0, 8}, {255, 8}, {43, 8}, {1 << 22, 23}} {
-			if g := d.acquire(d.a, exact(fmt.Sprint("free ", i), b)); g.Block != b {
+			if g := d.acquire(d.a, exactly(fmt.Sprint("free ", i), b)); g.Block != b {
 				t.Errorf("got %v, want %v", g.Block, b)
 			}
 		}
 		for i, b := range []Block{{42, 8}, {85, 9}, {10, 6}, {21, 7}, {1, 1}} {
-			_, err := d.b.Acquire(d.Context(), "realm", exact(fmt.Sprint("held ", i), b))
+			_, err := d.b.Acquire(d.Context(), "realm", exactly(fmt.Sprint("held ", i), b))
 			var held *HeldError
 			if !errors.As(err, &held) || held.State != Held || !held.Block.Contains(b) &&
 				!b.Contains(held.Block) || held.Holder == "" || !errors.Is(err, ErrFull) {
@@ -197,9 +192,9 @@ func TestExactNodeID(t *testing.T) {
 				t.Errorf("%v is free %v after the lease's end", b, d)
 			}
 		}
-		g := d.acquire(d.b, exact("released", Block{7, 8}))
+		g := d.acquire(d.b, exactly("released", Block{7, 8}))
 		d.release(d.a, g, time.Time{})
-		_, err := d.b.Acquire(d.Context(), "realm", exact("waiting", Block{7, 8}))
+		_, err := d.b.Acquire(d.Context(), "realm", exactly("waiting", Block{7, 8}))
 		var waiting *HeldError
 		if !errors.As(err, &waiting) || waiting.State != Waiting || waiting.Holder != "released" ||
 			waiting.ID != g.ID || !waiting.Until.Equal(g.ValidUntil()) ||
@@ -207,7 +202,7 @@ func TestExactNodeID(t *testing.T) {
 			t.Fatalf("got %+v, %v", waiting, err)
 		}
 		time.Sleep(time.Until(waiting.FreeFrom))
-		if next := d.acquire(d.b, exact("waiting", Block{7, 8})); next.FirstTick < g.EndTick ||
+		if next := d.acquire(d.b, exactly("waiting", Block{7, 8})); next.FirstTick < g.EndTick ||
 			next.StartsIn == 0 {
 			t.Errorf("got %+v after %+v", next, g)
 		}

@@ -108,20 +108,23 @@ func (c *claimant) index(es []entry) int {
 	return slices.IndexFunc(es, func(e entry) bool { return e.tag == c.tag })
 }
 
-// enter gives a grant to the claimant, and returns the change that enters it into the bucket.
-func (c *claimant) enter(ctx context.Context, s *session, grant *Record) (Change, error) {
+// enter returns the change that enters the grant into the bucket.
+func (c *claimant) enter(ctx context.Context, s *session, grant *Record) ([]Change, error) {
 	prev := c.record
 	es, err := entries(prev)
 	if err != nil {
-		return Change{}, err
+		return nil, err
 	}
 	if i := c.index(es); i >= 0 { // the entry is void
 		es = slices.Delete(es, i, i+1)
 	}
 	if len(es) >= bucketEntries {
 		if es, err = c.tidy(ctx, s, es); err != nil {
-			return Change{}, err
+			return nil, err
 		}
+	}
+	if ctx.Err() != nil { // the client has hung up
+		return nil, context.Cause(ctx)
 	}
 	c.entry = entry{c.tag, grant.Block, uint32(grant.Revision)}
 	grant.Key, c.key = c.entry.keys(c.Request, s.space())
@@ -129,7 +132,7 @@ func (c *claimant) enter(ctx context.Context, s *session, grant *Record) (Change
 	next := prev
 	next.Revision++
 	next.Name = bucketName(append(es, c.entry))
-	return Change{prev, next}, nil
+	return []Change{{prev, next}}, nil
 }
 
 // tidy removes entries whose lease has ended or, if there is none, the oldest entry. If the request

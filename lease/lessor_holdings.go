@@ -76,8 +76,10 @@ func (l *StoreLessor) count(ctx context.Context, root Record) (*census, error) {
 		unit = min(8, terms.Bits)
 	}
 	v := newSurvey(records, root.HWM, now, uint8(unit), false)
-	for _, u := range v.until(now + terms.Lead) {
-		c.free += u.count(uint8(unit))
+	for _, u := range v.regions {
+		if u.hwm <= now+terms.Lead {
+			c.free += u.count(uint8(unit))
+		}
 	}
 	if terms.Only != 0 {
 		c.waiting = max(c.waiting, 1<<unit-c.held-c.free)

@@ -41,11 +41,13 @@ type leasedRealm struct {
 	roots share[Record]
 	lists share[*census]
 
-	mu     sync.Mutex
-	root   Record
-	read   time.Time // when root was read
-	census *census
-	queues map[queueKey]*queue
+	mu      sync.Mutex
+	root    Record
+	read    time.Time // when root was read
+	census  *census
+	surveys map[listingKey]*listings
+	freed   int // how often this lessor has freed node IDs
+	queues  map[queueKey]*queue
 }
 
 type recordKey struct {
@@ -69,11 +71,8 @@ func NewLessor(store Store, o LessorOptions) *StoreLessor {
 		o.Now = time.Now
 	}
 	l := &StoreLessor{store: store, options: o, realms: map[string]*leasedRealm{},
-		records: map[recordKey]Record{}, atomic: true}
-	if s, ok := store.(interface{ TimePrecision() time.Duration }); ok {
-		l.precision = s.TimePrecision()
-	}
-	if s, ok := store.(interface{ Atomic() bool }); ok {
+		records: map[recordKey]Record{}, precision: precisionOf(store), atomic: true}
+	if s, ok := store.(Atomicity); ok {
 		l.atomic = s.Atomic()
 	}
 	return l
@@ -87,7 +86,7 @@ func (l *StoreLessor) realm(name string) *leasedRealm {
 		if len(l.realms) >= maxRememberedRealms {
 			l.forgetRealm()
 		}
-		r = &leasedRealm{queues: map[queueKey]*queue{}}
+		r = &leasedRealm{surveys: map[listingKey]*listings{}, queues: map[queueKey]*queue{}}
 		l.realms[name] = r
 	}
 	return r
@@ -318,19 +317,19 @@ func (l *StoreLessor) checkRealms(ctx context.Context) error {
 }
 
 // SetRealm is [SetTerms].
-func (l *StoreLessor) SetRealm(ctx context.Context, realm string, window,
-	lead time.Duration) (RealmInfo, error) {
+func (l *StoreLessor) SetRealm(ctx context.Context, realm string,
+	change TermsChange) (RealmInfo, error) {
 	root, err := l.present(ctx, realm)
 	if err != nil {
 		return RealmInfo{}, err
 	}
-	if err := checkSpans(root.Terms.Duration(1), window, 0); err != nil {
+	if err := checkSpans(root.Terms.Duration(1), change.Window, 0); err != nil {
 		return RealmInfo{}, wrongField("lease_window_ms", err)
 	}
-	if err := checkSpans(root.Terms.Duration(1), 0, lead); err != nil {
+	if err := checkSpans(root.Terms.Duration(1), 0, change.Lead); err != nil {
 		return RealmInfo{}, wrongField("lead_ms", err)
 	}
-	if _, err := SetTerms(ctx, l.store, realm, window, lead); err != nil {
+	if _, err := SetTerms(ctx, l.store, realm, change); err != nil {
 		return RealmInfo{}, err
 	}
 	return l.Realm(ctx, realm)

@@ -58,7 +58,7 @@ func TestRealmCounts(t *testing.T) {
 }
 
 func TestCountsWithSeveralSizes(t *testing.T) {
-	at(t, SCRU64, 0, func(t *testing.T, d *desk) {
+	at(t, SCRU64(), 0, func(t *testing.T, d *desk) {
 		for i, bits := range []int{8, 20, 4} {
 			r := ask(fmt.Sprint("holder ", i))
 			r.NodeBits = bits
@@ -80,23 +80,23 @@ func TestCreateRealm(t *testing.T) {
 		want   error
 		only   int
 	}{
-		{Config{Realm: "a", Format: UID60}, true, nil, 9},
-		{Config{Realm: "a", Format: UID60}, false, nil, 9},
+		{Config{Realm: "a", Format: UID60()}, true, nil, 9},
+		{Config{Realm: "a", Format: UID60()}, false, nil, 9},
 		{Config{Realm: "a", NodeBits: 9}, false, nil, 9},
-		{Config{Realm: "a", Format: SCRU160}, false, ErrRealm, 0},
+		{Config{Realm: "a", Format: SCRU160()}, false, ErrRealm, 0},
 		{Config{Realm: "a", NodeBits: 8}, false, ErrRealm, 0},
 		{Config{Realm: "a", NodeBits: 9, Window: time.Minute}, false, nil, 9},
 		{Config{Realm: "a", NodeBits: 9, Window: time.Hour}, false, ErrRealm, 0},
 		{Config{Realm: "a", NodeBits: 9, MaxLead: time.Second}, false, ErrRealm, 0},
-		{Config{Realm: "b", Format: SCRU64}, true, nil, 0},
-		{Config{Realm: "c", Format: SCRU64, NodeBits: 8}, true, nil, 8},
+		{Config{Realm: "b", Format: SCRU64()}, true, nil, 0},
+		{Config{Realm: "c", Format: SCRU64(), NodeBits: 8}, true, nil, 8},
 		{Config{Realm: "d", NodeBits: 24, Window: time.Hour}, true, nil, 24},
 		{Config{Realm: "e", NodeBits: 24}, false, ErrTooManyRealms, 0},
 		{Config{Realm: "f"}, false, ErrConfig, 0},
 		{Config{Realm: "f", NodeBits: 25}, false, ErrConfig, 0},
-		{Config{Realm: "f", Format: UID60, NodeBits: 10}, false, ErrConfig, 0},
-		{Config{Realm: "a@b", Format: UID60}, false, ErrConfig, 0},
-		{Config{Realm: "f", Format: UID60, Window: 3 * time.Millisecond}, false, ErrConfig, 0},
+		{Config{Realm: "f", Format: UID60(), NodeBits: 10}, false, ErrConfig, 0},
+		{Config{Realm: "a@b", Format: UID60()}, false, ErrConfig, 0},
+		{Config{Realm: "f", Format: UID60(), Window: 3 * time.Millisecond}, false, ErrConfig, 0},
 	} {
 		info, made, err := l.CreateRealm(t.Context(), c.config)
 		if made != c.made || !errors.Is(err, c.want) || err == nil && (info.Terms.Only != c.only ||
@@ -113,12 +113,12 @@ func TestCreateRealm(t *testing.T) {
 	if must(t, err); len(infos) != 1 || infos[0].Name != "d" || next != "" {
 		t.Errorf("got %+v, %q", infos, next)
 	}
-	info, err := l.SetRealm(t.Context(), "d", time.Minute, 0)
+	info, err := l.SetRealm(t.Context(), "d", TermsChange{Window: time.Minute})
 	if must(t, err); info.Terms.Window != 60_000 || info.Terms.MostWindow != 3_600_000 {
 		t.Errorf("got %+v", info)
 	}
-	_, err = l.SetRealm(t.Context(), "d", 0, 25*time.Hour)
+	_, err = l.SetRealm(t.Context(), "d", TermsChange{Lead: 25 * time.Hour})
 	fails(t, "a long lead", err, ErrConfig, "lead_ms")
-	_, err = l.SetRealm(t.Context(), "absent", time.Minute, 0)
+	_, err = l.SetRealm(t.Context(), "absent", TermsChange{Window: time.Minute})
 	fails(t, "a missing realm", err, ErrNoRealm)
 }

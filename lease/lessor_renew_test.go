@@ -140,7 +140,8 @@ func TestRenewKeepsTheLease(t *testing.T) {
 			}
 			g = next
 		}
-		_, err := SetTerms(d.Context(), d.Store, "realm", 5*time.Second, 0)
+		_, err := SetTerms(d.Context(), d.Store, "realm",
+			TermsChange{Window: 5 * time.Second, Force: true})
 		must(t, err)
 		d.mustRenew(d.a, g, "with the old window")
 		time.Sleep(21 * time.Second)

@@ -44,6 +44,7 @@ func (l *StoreLessor) freed(realm string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.freed++
 	for _, q := range r.queues {
 		q.wake(1)
 	}

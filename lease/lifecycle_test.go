@@ -371,7 +371,7 @@ func TestCreate(t *testing.T) {
 		`msg="lease: realm created" realm=other store=*lease.Memory`) {
 		t.Errorf("the log is %q", &log)
 	}
-	c.Format = UID60
+	c.Format = UID60()
 	if _, err := Create(t.Context(), m, c); !errors.Is(err, ErrRealm) ||
 		strings.Contains(err.Error(), "another realm") {
 		t.Errorf("Create with another format: %v", err)
@@ -383,14 +383,34 @@ func TestSetTerms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
 		l := acquire(t, m, config(8))
-		if _, err := SetTerms(t.Context(), m, "realm", 10*time.Minute, 0); err != nil {
+		if _, err := SetTerms(t.Context(), m, "realm", TermsChange{Window: 10 * time.Minute}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute)
 		if left := time.Until(l.Until()); left < 5*time.Minute {
 			t.Errorf("the window is ten minutes, but %v are left", left)
 		}
-		terms, err := SetTerms(t.Context(), m, "realm", 2*time.Minute, 5*time.Second)
+		short := config(8) // with a window of its own, so it needs no longer one
+		short.Window = time.Minute
+		other := acquire(t, m, short)
+		for _, c := range []struct {
+			change  TermsChange
+			holders int
+		}{
+			{TermsChange{Window: 2 * time.Minute}, 1},
+			{TermsChange{Window: 30 * time.Second}, 2},
+			{TermsChange{Window: time.Hour, Lead: time.Second}, 2},
+		} {
+			var used *InUseError
+			_, err := SetTerms(t.Context(), m, "realm", c.change)
+			if !errors.As(err, &used) || !errors.Is(err, ErrInUse) || used.Holders != c.holders ||
+				used.Until.Before(l.Until()) {
+				t.Errorf("%+v: got %v, want %d holders", c.change, err, c.holders)
+			}
+		}
+		abandon(other)
+		terms, err := SetTerms(t.Context(), m, "realm",
+			TermsChange{Window: 2 * time.Minute, Lead: 5 * time.Second, Force: true})
 		if err != nil || terms.Rounded(terms.Window) != 2*time.Minute {
 			t.Fatal(terms, err)
 		}
@@ -413,10 +433,10 @@ func TestSetTerms(t *testing.T) {
 				err)
 		}
 		for _, d := range []time.Duration{-time.Second, time.Millisecond, 25 * time.Hour} {
-			_, err := SetTerms(t.Context(), m, "realm", d, 0)
+			_, err := SetTerms(t.Context(), m, "realm", TermsChange{Window: d})
 			fails(t, "a wrong window", err, ErrConfig)
 		}
-		_, err = SetTerms(t.Context(), m, "none", time.Minute, 0)
+		_, err = SetTerms(t.Context(), m, "none", TermsChange{Window: time.Minute})
 		fails(t, "no realm", err, ErrNoRealm)
 		abandon(l)
 	})
@@ -433,8 +453,11 @@ func TestReadsPerStart(t *testing.T) {
 		s.rand = r
 		must(t, errors.Join(s.enter(t.Context(), true), s.renew(t.Context(), window.None)))
 	}
-	count := 0
-	for _, goal := range []int{10, 100, 1000, 10_000} {
+	count, goals := 0, []int{10, 100, 1000, 10_000}
+	if testing.Short() {
+		goals = goals[:3]
+	}
+	for _, goal := range goals {
 		for ; count < goal; count++ {
 			start()
 		}

@@ -41,7 +41,7 @@ func TestModel(t *testing.T) {
 			model{ticks: 3, revisions: 4, net: 1, clones: anywhere, release: true}},
 		{"clones, before a request is sent", 0,
 			model{ticks: 3, revisions: 4, clones: unsent, release: true}},
-		{"fence", 0, model{ticks: 2, net: 1, fence: true, revisions: 3}},
+		{"fence", 1, model{ticks: 2, net: 1, fence: true, revisions: 3}},
 		{"fence, more ticks", 1, model{ticks: 3, fence: true, revisions: 4}},
 		{"fence, release", 2, model{ticks: 3, fence: true, revisions: 4, release: true}},
 		{"fence, three blocks", 2, model{ticks: 1, fence: true, revisions: 2, halves: true}},

@@ -193,7 +193,7 @@ func (g *generator) must() Block {
 }
 
 func config(size int) Config {
-	return Config{Realm: "realm", Format: SCRU64, NodeBits: size}
+	return Config{Realm: "realm", Format: SCRU64(), NodeBits: size}
 }
 
 func must(t *testing.T, err error) {

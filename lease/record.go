@@ -22,18 +22,22 @@ type Format struct {
 	Epoch time.Time     // the start of tick 0; whole milliseconds
 }
 
-var (
-	SCRU64 = Format{Name: "scru64", Mixed: true, Bits: 23, Tick: 256 * time.Millisecond,
-		Epoch: time.UnixMilli(0)}
-	SCRU160 = Format{Name: "scru160", Bits: 16, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
-	UID60   = Format{Name: "uid60", Bits: 9, Tick: time.Millisecond,
-		Epoch: time.UnixMilli(1519862400000)} // 2018
-)
+// SCRU64 returns the Format of SCRU64. Package nodefield has the Formats of all formats with node IDs.
+func SCRU64() Format {
+	return Format{Name: "scru64", Mixed: true, Bits: 23, Tick: 256 * time.Millisecond,
+		Epoch: time.UnixMilli(0).UTC()}
+}
 
-// FormatOf returns the Format of the named format of ours, or the zero Format if there is none.
-func FormatOf(name string) Format { return formats[name] }
+// SCRU160 returns the Format of SCRU160.
+func SCRU160() Format {
+	return Format{Name: "scru160", Bits: 16, Tick: time.Millisecond, Epoch: time.UnixMilli(0).UTC()}
+}
 
-var formats = map[string]Format{"scru64": SCRU64, "scru160": SCRU160, "uid60": UID60}
+// UID60 returns the Format of uid60, with the epoch 2018-03-01.
+func UID60() Format {
+	return Format{Name: "uid60", Bits: 9, Tick: time.Millisecond,
+		Epoch: time.UnixMilli(1519862400000).UTC()}
+}
 
 const MaxBits = 24
 
@@ -295,8 +299,11 @@ func checkName(what, s string) error {
 }
 
 func checkRealm(name string) error {
-	if name == "" || strings.Contains(name, "@") {
+	switch {
+	case name == "" || strings.Contains(name, "@"):
 		return errorf(ErrConfig, "the realm %q: want a name without @", name)
+	case name == "." || name == ".." || name == "/": // a URL cannot have it
+		return errorf(ErrConfig, "the realm %q: want another name than \".\", \"..\" and \"/\"", name)
 	}
 	return checkName("realm", name)
 }

@@ -65,7 +65,7 @@ func TestRecordJSON(t *testing.T) {
 	if err != nil || string(text) != want {
 		t.Errorf("got  %s, %v\nwant %s", text, err, want)
 	}
-	root := Record{Realm: "realm", Revision: 1, State: Split, Terms: Config{Format: UID60}.terms(),
+	root := Record{Realm: "realm", Revision: 1, State: Split, Terms: Config{Format: UID60()}.terms(),
 		Generation: "0123456789abcdef"}
 	for _, r := range []Record{r, root, {}, {State: Merging, HWM: -1, Revision: 1<<64 - 1}} {
 		text, err := json.Marshal(r)
@@ -249,7 +249,7 @@ func TestChoose(t *testing.T) {
 			"0/1 merging 0, 0/2 whole 0, 1/2 whole 0, 1/1 split 0", "2/2", "0/2 1/2 2/2 3/2"},
 	} {
 		v := newSurvey(parseRecords(t, c.records), 0, 100, c.size, false)
-		if u := v.usable(10); len(u) > 0 && u[0].record.Block.String() != c.best || len(u) == 0 &&
+		if u := v.usable(10); len(u) > 0 && u[0].block.String() != c.best || len(u) == 0 &&
 			c.best != "" {
 			t.Errorf("%s: the first of %v, want %s", c.name, u, c.best)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	crand "crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -31,8 +30,8 @@ type session struct {
 	window int64  // in ticks
 	lead   int64  // in ticks
 
-	area     Block     // find searches this block first
-	claimant *claimant // nil if the session's own process is the holder
+	area Block // find searches this block first
+	role role
 
 	// The record of the held block. Its Revision is 0 if no block is held. The store may have a
 	// newer record.
@@ -49,6 +48,28 @@ type session struct {
 	forgotten error // if not nil, the session requests no grant before a fence
 
 	lost error // how the last node ID was lost
+
+	// This process's clock minus the store's, when the last request was sent and when it had the
+	// store's time. The store's time can be wrong by its precision: both are on the safe side.
+	sent, came time.Duration
+	sole       span // of the held block
+}
+
+// A role is for whom a session asks for grants: for its own [process], or for a [claimant].
+type role interface {
+	readRoot(ctx context.Context, s *session) (Record, error)
+	// request returns what to ask for.
+	request(ctx context.Context, s *session, owner Owner, used int64) (request, error)
+	// look reads a few blocks, in their order.
+	look(ctx context.Context, s *session, blocks []Block) ([]Record, error)
+	// listed returns a survey of the realm that is not too old, or nil.
+	listed(s *session) *listing
+	// list surveys the realm. If nothing was looked at before, it also looks.
+	list(ctx context.Context, s *session, q request, looked bool) (*listing, error)
+	// enter gives a grant to its holder. It returns what else must be changed before.
+	enter(ctx context.Context, s *session, grant *Record) ([]Change, error)
+	// confirmed reports whether the grant that the store has made is valid.
+	confirmed(ctx context.Context, s *session) (bool, error)
 }
 
 // An attempt asks for a grant. The last change is the grant.
@@ -62,7 +83,7 @@ func (a *attempt) last() Change { return a.changes[len(a.changes)-1] }
 
 func newSession(store Store, config Config) *session {
 	return &session{
-		store: store, config: config, top: window.None, notBefore: window.None,
+		store: store, config: config, role: process{}, top: window.None, notBefore: window.None,
 		rand:  rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		read:  func(b []byte) { crand.Read(b) }, // a failure would end the program
 		sleep: clock.Sleep,
@@ -78,7 +99,7 @@ func (s *session) newOwner() Owner {
 
 // enter reads the realm's record. If the realm is missing and create is set, enter creates it.
 func (s *session) enter(ctx context.Context, create bool) error {
-	root, err := s.readRoot(ctx)
+	root, err := s.role.readRoot(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -113,19 +134,6 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	return nil
 }
 
-// readRoot reads the realm's record. A crash of the store can undo what GetMany returns. This is
-// safe here, because the crash also undoes all later changes.
-func (s *session) readRoot(ctx context.Context) (Record, error) {
-	if s.claimant != nil {
-		return s.claimant.readRoot(ctx)
-	}
-	records, err := s.store.GetMany(ctx, s.config.Realm, []Block{{}})
-	if err != nil {
-		return Record{}, s.failed("read the realm", err)
-	}
-	return records[0], nil
-}
-
 const afterFence = "when the realm has been fenced, this process gets a new node ID by itself"
 
 func (s *session) setRoot(root Record) {
@@ -134,48 +142,6 @@ func (s *session) setRoot(root Record) {
 }
 
 func (s *session) space() string { return s.config.Realm + "@" + s.root.Generation }
-
-func (s *session) request(ctx context.Context, owner Owner, used int64) (request, error) {
-	if s.claimant != nil {
-		return s.claimant.demand(ctx, s)
-	}
-	before := s.config.Now()
-	t, err := s.store.Time(ctx)
-	after := s.config.Now()
-	if errors.Is(err, ErrNoTime) {
-		t, err = before, nil
-	}
-	if err != nil {
-		return request{}, s.failed("read the store's time", err)
-	}
-	terms := s.root.Terms
-	// Compare wall clocks. The store has read its clock between the two readings of this clock.
-	lead := terms.Duration(s.lead)
-	t, before, after = t.Round(0), before.Round(0), after.Round(0)
-	if d := before.Sub(t); d > lead {
-		return request{}, errorf(ErrClock, "this machine's is %v ahead; at most %v are allowed",
-			d, terms.Rounded(s.lead))
-	}
-	if d := t.Sub(after); d > lead {
-		return request{}, errorf(ErrClock, "this machine's is %v behind; at most %v are allowed",
-			d, terms.Rounded(s.lead))
-	}
-	now := terms.At(t)
-	if now < 0 {
-		return request{}, fmt.Errorf("%w, or both clocks are wrong: "+
-			"the time %s is before the format's first tick", ErrClock, t.UTC().Format(timeFormat))
-	}
-	if used > now+s.lead {
-		return request{}, errorf(ErrLead, "the generator has reached %s, %v ahead; "+
-			"at most %v are allowed", terms.Time(used).Format(timeFormat),
-			terms.Duration(used-now), terms.Rounded(s.lead))
-	}
-	return request{
-		owner: owner, name: s.config.Name,
-		now: now, at: max(min(terms.At(before), now+s.lead), used),
-		window: s.window, lead: s.lead, own: s.ownWindow(),
-	}, nil
-}
 
 // renew extends the held block's grant to a whole window or, if no block is held, acquires a block.
 // The parameter used is the last tick that generators have claimed. After an error, call renew
@@ -187,7 +153,7 @@ func (s *session) renew(ctx context.Context, used int64) error {
 		}
 	}
 	if s.held.Revision != 0 {
-		q, err := s.request(ctx, s.held.Owner, used)
+		q, err := s.role.request(ctx, s, s.held.Owner, used)
 		if err != nil {
 			return err
 		}
@@ -223,7 +189,7 @@ func (s *session) acquire(ctx context.Context, used int64) error {
 			if s.fresh = false; err != nil {
 				return err
 			}
-			if q, err = s.request(ctx, s.newOwner(), used); err != nil {
+			if q, err = s.role.request(ctx, s, s.newOwner(), used); err != nil {
 				return err
 			}
 			if q.now < s.notBefore {
@@ -234,10 +200,10 @@ func (s *session) acquire(ctx context.Context, used int64) error {
 			}
 		}
 		v, leaf, err := s.find(ctx, q, lost)
-		if err != nil {
-			return err
+		if err == nil {
+			err = s.take(ctx, q, v, leaf)
 		}
-		if err := s.take(ctx, q, v, leaf); err != errRefused {
+		if err != errRefused {
 			return err
 		}
 		if err := s.sleep(ctx,
@@ -257,82 +223,144 @@ func (s *session) waiting() error {
 		t.Time(s.notBefore).Format(timeFormat))
 }
 
-// find chooses a block that can be granted. It reads a few records, and lists the realm only if
-// these records show no free block. It begins where node IDs are in use, so that large blocks stay
-// free. The parameter named lost is how often another process took the chosen block first. With
-// each loss, find searches a wider area and reads fewer records.
+// find chooses a block that can be granted. The parameter lost is how often another process took
+// the chosen block first.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
-	size := uint8(s.config.NodeBits)
+	const most = 16 // Losses after which find always lists the realm.
 	if s.config.NodeID != nil {
-		return s.findExact(ctx, q, Block{*s.config.NodeID, size})
+		return s.findExact(ctx, q, Block{*s.config.NodeID, uint8(s.config.NodeBits)})
 	}
-	const (
-		listing  = 16 // Losses after which find always lists the realm.
-		probes   = 6  // Reads in an area before find looks elsewhere.
-		widening = 4  // Bits by which the area grows with each loss.
-	)
-	// A mixed realm keeps its large blocks free, and waits for a node ID that was just given back.
-	// In other realms, each node ID is as good, so the first choice is one that needs no wait.
-	lead := s.lead
-	if s.root.Terms.Only != 0 {
-		lead = 0
+	if v := s.role.listed(s); v != nil {
+		return s.findListed(ctx, q, v, lost)
 	}
-	if lost < listing {
-		var around *survey
-		if lost == 0 {
-			var err error
-			if around, err = s.look(ctx, q, edge(size)); err != nil {
-				return nil, Block{}, err
-			}
-			s.area = around.area()
-			if leaf, ok := around.choose(s.area, lead, lost, s.rand); ok {
-				return around, leaf, nil
-			}
-		}
-		for _, area := range []Block{s.area, {}} {
-			for range probes {
-				area.Size -= min(area.Size, uint8(widening*lost))
-				target := Block{uint32(s.rand.IntN(1 << (size - area.Size))), size}
-				small := size-area.Size <= 4 && lost == 0
-				var blocks []Block
-				switch {
-				case small:
-					blocks = parts(area, size)
-				case lost > 0:
-					blocks = parts(target, size)
-				default:
-					blocks = path(target)
-				}
-				v, err := s.look(ctx, q, blocks)
-				if err != nil {
-					return nil, Block{}, err
-				}
-				if lost > 0 && v.grantable(target, lead) {
-					return v, target, nil
-				}
-				if leaf, ok := v.choose(area, lead, lost, s.rand); ok {
-					return v, leaf, nil
-				}
-				if small {
-					break
-				}
-			}
-			if lost == 0 {
-				if leaf, ok := around.choose(Block{}, lead, lost, s.rand); ok {
-					return around, leaf, nil
-				}
-			}
+	if lost < most {
+		if v, leaf, err := s.probe(ctx, q, lost); v != nil || err != nil {
+			return v, leaf, err
 		}
 	}
-	v, err := s.list(ctx, q, lost < listing)
+	v, err := s.role.list(ctx, s, q, lost < most)
 	if err != nil {
 		return nil, Block{}, err
 	}
 	leaf, ok := v.choose(Block{}, s.lead, lost, s.rand)
 	if !ok {
-		return nil, Block{}, s.full(v)
+		return nil, Block{}, v.full()
 	}
-	return v, leaf, nil
+	return v.survey, leaf, nil
+}
+
+// probes is how many reads find makes in an area before it looks elsewhere.
+const probes = 6
+
+// probe chooses a block after it has read a few records. If these show no free block, the survey is
+// nil. It begins where node IDs are in use, so that large blocks stay free.
+func (s *session) probe(ctx context.Context, q request, lost int) (*survey, Block, error) {
+	if lost > 0 {
+		return s.probeWider(ctx, q, lost)
+	}
+	around, err := s.look(ctx, q, edge(uint8(s.config.NodeBits)))
+	if err != nil {
+		return nil, Block{}, err
+	}
+	s.area = around.area()
+	if leaf, ok := around.choose(s.area, s.patience(), 0, s.rand); ok {
+		return around, leaf, nil
+	}
+	for _, area := range []Block{s.area, {}} {
+		if v, leaf, err := s.probeArea(ctx, q, area); v != nil || err != nil {
+			return v, leaf, err
+		}
+		if leaf, ok := around.choose(Block{}, s.patience(), 0, s.rand); ok {
+			return around, leaf, nil
+		}
+	}
+	return nil, Block{}, nil
+}
+
+// probeArea reads all of a small area, or the paths to a few blocks of a large one.
+func (s *session) probeArea(ctx context.Context, q request, area Block) (*survey, Block, error) {
+	small := uint8(s.config.NodeBits)-area.Size <= 4
+	for range probes {
+		target := s.target(area)
+		blocks := path(target)
+		if small {
+			blocks = parts(area, target.Size)
+		}
+		v, err := s.look(ctx, q, blocks)
+		if err != nil {
+			return nil, Block{}, err
+		}
+		if leaf, ok := v.choose(area, s.patience(), 0, s.rand); ok {
+			return v, leaf, nil
+		}
+		if small {
+			break
+		}
+	}
+	return nil, Block{}, nil
+}
+
+// probeWider searches a wider area with each loss, and reads fewer records for each block.
+func (s *session) probeWider(ctx context.Context, q request, lost int) (*survey, Block, error) {
+	const widening = 4 // Bits by which the area grows with each loss.
+	for _, area := range []Block{s.area, {}} {
+		for range probes {
+			area.Size -= min(area.Size, uint8(widening*lost))
+			target := s.target(area)
+			v, err := s.look(ctx, q, parts(target, target.Size))
+			if err != nil {
+				return nil, Block{}, err
+			}
+			if v.grantable(target, s.patience()) {
+				return v, target, nil
+			}
+			if leaf, ok := v.choose(area, s.patience(), lost, s.rand); ok {
+				return v, leaf, nil
+			}
+		}
+	}
+	return nil, Block{}, nil
+}
+
+// target returns a random block of the session's size.
+func (s *session) target(area Block) Block {
+	size := uint8(s.config.NodeBits)
+	return Block{uint32(s.rand.IntN(1 << (size - area.Size))), size}
+}
+
+// patience returns for how many ticks a block that find chooses may have to wait. A mixed realm
+// keeps its large blocks free, and waits for a node ID that was just given back. In other realms,
+// each node ID is as good, so the first choice is one that needs no wait.
+func (s *session) patience() int64 {
+	if s.root.Terms.Only != 0 {
+		return 0
+	}
+	return s.lead
+}
+
+// findListed chooses a block of a listing that is not older than a second. It reads the block again.
+func (s *session) findListed(ctx context.Context, q request, v *listing, lost int) (*survey, Block,
+	error) {
+	const tries = 4
+	for i := range tries {
+		leaf, ok := v.choose(Block{}, s.lead, lost+i, s.rand)
+		var blocks []Block
+		if ok {
+			blocks = path(leaf)
+		}
+		now, err := s.look(ctx, q, blocks)
+		if err != nil {
+			return nil, Block{}, err
+		}
+		if !ok {
+			return nil, Block{}, v.full()
+		}
+		if now.grantable(leaf, s.lead) {
+			return now, leaf, nil
+		}
+	}
+	v.expire()
+	return nil, Block{}, errRefused
 }
 
 // findExact returns the block that the configuration asks for, or a [HeldError].
@@ -341,11 +369,12 @@ func (s *session) findExact(ctx context.Context, q request, b Block) (*survey, B
 	if err != nil {
 		return nil, b, err
 	}
-	if !v.grantable(b, s.lead) {
-		// The path does not show the parts of b.
-		if v, err = s.list(ctx, q, true); err != nil {
+	if !v.shows(b) {
+		all, err := s.role.list(ctx, s, q, true)
+		if err != nil {
 			return nil, b, err
 		}
+		v = all.survey
 	}
 	if !v.grantable(b, s.lead) {
 		return nil, b, s.notFree(v, b)
@@ -353,35 +382,12 @@ func (s *session) findExact(ctx context.Context, q request, b Block) (*survey, B
 	return v, b, nil
 }
 
-// list surveys all records of the realm.
-func (s *session) list(ctx context.Context, q request, looked bool) (*survey, error) {
-	if s.claimant != nil && !looked {
-		if _, err := s.look(ctx, q, nil); err != nil {
-			return nil, err
-		}
-	}
-	records, err := s.store.List(ctx, s.space())
-	if err != nil {
-		return nil, s.failed("list the node IDs", err)
-	}
-	return newSurvey(records, s.root.HWM, q.now, uint8(s.config.NodeBits), false), nil
-}
-
 // look reads and surveys a few blocks. The caller must list smaller blocks first, because a half
 // must not be read after its parent.
 func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey, error) {
-	if s.claimant != nil {
-		blocks = append([]Block{s.claimant.bucket}, blocks...)
-	}
-	records, err := s.store.GetMany(ctx, s.space(), blocks)
+	records, err := s.role.look(ctx, s, blocks)
 	if err != nil {
-		return nil, s.failed("read node IDs", err)
-	}
-	if s.claimant != nil {
-		if err := s.claimant.see(records[0]); err != nil {
-			return nil, err
-		}
-		records = records[1:]
+		return nil, err
 	}
 	return newSurvey(records, s.root.HWM, q.now, uint8(s.config.NodeBits), true), nil
 }
@@ -393,7 +399,7 @@ func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) er
 	if !ok {
 		return errRefused
 	}
-	base := around.record
+	base := v.get(around.block)
 	prev, whole, err := s.makeWhole(ctx, v, s.withSpace(base), q.now)
 	if err != nil {
 		return err
@@ -421,16 +427,12 @@ func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) er
 	if err != nil {
 		return errRefused
 	}
-	if s.claimant != nil {
-		next.Revision = prev.Revision + 1
-		entry, err := s.claimant.enter(ctx, s, &next)
-		if err != nil {
-			return err
-		}
-		changes = append([]Change{entry}, changes...)
+	next.Revision = prev.Revision + 1
+	first, err := s.role.enter(ctx, s, &next)
+	if err != nil {
+		return err
 	}
-	changes = append(changes, Change{prev, next})
-	if err := s.propose(ctx, changes); err != nil {
+	if err := s.propose(ctx, slices.Concat(first, changes, []Change{{prev, next}})); err != nil {
 		return err
 	}
 	if s.held.Revision == 0 {
@@ -564,9 +566,6 @@ func (s *session) write(ctx context.Context, prev, next Record) (Record, error) 
 // propose requests the changes. The last change is the grant. Its random nonce comes from the
 // operating system at the last moment, so clones of a process have different nonces.
 func (s *session) propose(ctx context.Context, changes []Change) error {
-	if s.claimant != nil && ctx.Err() != nil { // the client has hung up
-		return context.Cause(ctx)
-	}
 	last := &changes[len(changes)-1]
 	last.Next.Revision = last.Prev.Revision + 1
 	last.Next.Request = s.nonce()
@@ -609,7 +608,7 @@ func (s *session) settle(ctx context.Context) error {
 		p.made = true
 	}
 	// If a fence has given the realm another generation, the grant is not valid.
-	root, err := s.readRoot(ctx)
+	root, err := s.role.readRoot(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -625,11 +624,14 @@ func (s *session) settle(ctx context.Context) error {
 	if root != s.root && s.config.check(root) == nil {
 		s.setRoot(root)
 	}
-	if s.claimant != nil {
-		if ok, err := s.claimant.confirmed(ctx, s); !ok || err != nil {
-			return err
-		}
+	if ok, err := s.role.confirmed(ctx, s); !ok || err != nil {
+		return err
 	}
+	var from time.Time
+	if last.Next.From != s.held.From || last.Next.Block != s.held.Block {
+		from = s.root.Terms.Time(last.Next.From).Add(s.came)
+	}
+	s.sole = s.sole.renewed(from, s.root.Terms.Time(last.Next.HWM).Add(s.sent))
 	s.held, s.top, s.withdrawn = last.Next, max(s.top, last.Next.HWM), false
 	return nil
 }
@@ -716,7 +718,7 @@ func (s *session) full(v *survey) error {
 		e.Until = append(e.Until, s.root.Terms.Time(r.Deadline))
 	}
 	for _, g := range v.regions {
-		e.Ahead = append(e.Ahead, s.ahead(g.record.Block, g.hwm, v.now))
+		e.Ahead = append(e.Ahead, s.ahead(g.block, g.hwm, v.now))
 		e.Waiting += g.count(v.size)
 	}
 	if from, ok := v.soonest(s.lead); ok {

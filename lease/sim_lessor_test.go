@@ -451,6 +451,9 @@ func TestSimulationOfOneMoment(t *testing.T) {
 }
 
 func TestSimulationFindsInLessors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it simulates up to 200 worlds for each fault; run it without -short")
+	}
 	for name, change := range map[string]func(w *world){
 		"renewals that do not part clones": func(w *world) {
 			w.clones, w.restores, w.fences, w.rules.noRenewal = true, false, false, true

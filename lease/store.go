@@ -21,18 +21,15 @@ import (
 // If a change fails with an error, the store may have made it, or may make it later. All methods
 // should return when ctx ends.
 //
-// If a Store has a method CloseIdleConnections(), a lease calls it when the lease will probably
-// send no request for a second or more. If Time can be wrong by more than a millisecond, the Store
-// must have a method TimePrecision() time.Duration that returns by how much.
+// A Store can also be an [IdleCloser], and sometimes must be a [TimePrecisioner] or [Atomicity].
 type Store interface {
 	// Get returns a record. If the record is missing, Get returns a Record with only Realm and
 	// Block set. The parameters realm and b may have any values.
 	Get(ctx context.Context, realm string, b Block) (Record, error)
 
-	// GetMany returns the records of blocks. It reads them in the order of blocks, or all at the
-	// same moment. It returns the latest records, like Get. Unlike with Get, these records
-	// need not survive a crash of the store. But if a crash undoes them, the crash must also undo
-	// every CompareAndSet that came after GetMany.
+	// GetMany returns the latest records of blocks, like Get. It reads them in the order of blocks,
+	// or all at the same moment. A crash of the store may undo a change that GetMany returned. Then
+	// it must also undo every CompareAndSet that came after GetMany.
 	GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error)
 
 	// CompareAndSet stores the record next if the stored record has the Revision and the HWM of
@@ -44,7 +41,7 @@ type Store interface {
 	// CompareAndSetMany makes several changes in one realm, in their order, each as CompareAndSet
 	// does. It stops at the first refused change, and reports whether it made all changes. It
 	// should make all changes or none. If it may make the changes before the refused change, the
-	// Store must have a method Atomic() bool that returns false.
+	// Store must be an [Atomicity].
 	CompareAndSetMany(ctx context.Context, changes []Change) (bool, error)
 
 	// List returns all records with exactly this realm, in any order. The records may be outdated
@@ -61,6 +58,24 @@ type Store interface {
 	// Close releases the Store's resources. It does not end leases.
 	Close() error
 }
+
+// An IdleCloser is a [Store] or a [Lessor] with connections. A lease calls CloseIdleConnections when
+// it will probably send no request for a second or more.
+type IdleCloser interface{ CloseIdleConnections() }
+
+// A TimePrecisioner is a [Store] whose Time can be wrong by more than a millisecond. TimePrecision
+// returns by how much.
+type TimePrecisioner interface{ TimePrecision() time.Duration }
+
+func precisionOf(store Store) time.Duration {
+	if s, ok := store.(TimePrecisioner); ok {
+		return s.TimePrecision()
+	}
+	return 0
+}
+
+// An Atomicity is a [Store] that says whether CompareAndSetMany makes all changes or none.
+type Atomicity interface{ Atomic() bool }
 
 type Change struct{ Prev, Next Record }
 

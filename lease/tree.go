@@ -8,14 +8,14 @@ import (
 
 // A region is a free block as large as the requested block, or larger.
 type region struct {
-	record Record
+	block  Block
 	hwm    int64 // no earlier tick of the region can be granted
 	effort int   // 0: none; 1: a merging block contains it; 2: its halves must be merged
 }
 
 // A survey finds the regions for one block size. It uses some or all records of a realm.
 type survey struct {
-	records map[Block]Record
+	records map[Block]*Record
 	partial bool // a block that is missing in records may still have a record in the store
 	now     int64
 	size    uint8
@@ -24,7 +24,7 @@ type survey struct {
 }
 
 func newSurvey(records []Record, floor, now int64, size uint8, partial bool) *survey {
-	v := &survey{records: make(map[Block]Record, len(records)), partial: partial, now: now,
+	v := &survey{records: make(map[Block]*Record, len(records)), partial: partial, now: now,
 		size: size}
 	v.add(records)
 	v.walk(Block{0, 1}, floor, 0)
@@ -33,8 +33,8 @@ func newSurvey(records []Record, floor, now int64, size uint8, partial bool) *su
 }
 
 func (v *survey) add(records []Record) {
-	for _, r := range records {
-		v.records[r.Block] = r
+	for i := range records { // without copies, because a realm can have many
+		v.records[records[i].Block] = &records[i]
 	}
 }
 
@@ -48,7 +48,7 @@ func (v *survey) walk(b Block, hwm int64, effort int) {
 	switch {
 	case r.State == Retired || free(r, v.now):
 		if b.Size <= v.size {
-			v.regions = append(v.regions, region{r, hwm, effort})
+			v.regions = append(v.regions, region{b, hwm, effort})
 		}
 	case r.State == Whole:
 		v.held = append(v.held, r)
@@ -62,7 +62,7 @@ func (v *survey) walk(b Block, hwm int64, effort int) {
 		v.walk(b.child(1), hwm, effort)
 	default:
 		if top, ok := v.vacant(r); ok {
-			v.regions = append(v.regions, region{r, max(hwm, top), 2})
+			v.regions = append(v.regions, region{b, max(hwm, top), 2})
 		}
 	}
 }
@@ -95,18 +95,27 @@ func (v *survey) knows(b Block) bool {
 // get returns a block's record, possibly without a Realm.
 func (v *survey) get(b Block) Record {
 	if r, ok := v.records[b]; ok {
-		return r
+		return *r
 	}
 	return Record{Block: b}
 }
 
 func (v *survey) around(leaf Block) (region, bool) {
 	for _, u := range v.regions {
-		if u.record.Block.Contains(leaf) {
+		if u.block.Contains(leaf) {
 			return u, true
 		}
 	}
 	return region{}, false
+}
+
+// shows reports whether v has all records that decide whether leaf is free. Only a divided leaf has
+// parts that its path does not show.
+func (v *survey) shows(leaf Block) bool {
+	if _, ok := v.around(leaf); ok || !v.partial {
+		return true
+	}
+	return slices.ContainsFunc(v.held, func(r Record) bool { return r.Block.Contains(leaf) })
 }
 
 func (v *survey) grantable(leaf Block, lead int64) bool {
@@ -161,9 +170,9 @@ func (v *survey) usable(lead int64) []region {
 		some = v.until(v.now + lead)
 	}
 	slices.SortFunc(some, func(a, b region) int {
-		return cmp.Or(cmp.Compare(b.record.Block.Size, a.record.Block.Size),
+		return cmp.Or(cmp.Compare(b.block.Size, a.block.Size),
 			cmp.Compare(a.effort, b.effort),
-			cmp.Compare(a.record.Block.NodeID, b.record.Block.NodeID))
+			cmp.Compare(a.block.NodeID, b.block.NodeID))
 	})
 	return some
 }
@@ -172,7 +181,7 @@ func (v *survey) usable(lead int64) []region {
 // be granted. Each time another process has taken the chosen block first, this number doubles.
 func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, bool) {
 	regions := slices.DeleteFunc(v.usable(lead),
-		func(u region) bool { return !area.Contains(u.record.Block) })
+		func(u region) bool { return !area.Contains(u.block) })
 	total := 0
 	for _, u := range regions {
 		total += u.count(v.size)
@@ -186,7 +195,7 @@ func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, 
 			k -= n
 			continue
 		}
-		b := u.record.Block
+		b := u.block
 		return Block{b.NodeID<<(v.size-b.Size) + uint32(k), v.size}, true
 	}
 	panic("unreachable")
@@ -201,7 +210,7 @@ func (v *survey) until(t int64) (some []region) {
 	return some
 }
 
-func (u region) count(size uint8) int { return 1 << (size - u.record.Block.Size) }
+func (u region) count(size uint8) int { return 1 << (size - u.block.Size) }
 
 func (v *survey) soonest(lead int64) (tick int64, ok bool) {
 	from := map[Block]int64{}
@@ -213,7 +222,7 @@ func (v *survey) soonest(lead int64) (tick int64, ok bool) {
 		from[b] = max(from[b], r.Deadline)
 	}
 	for _, u := range v.regions {
-		from[u.record.Block] = u.hwm - lead
+		from[u.block] = u.hwm - lead
 	}
 	for _, t := range from {
 		if !ok || t < tick {

@@ -39,9 +39,9 @@ func connect(t testing.TB) *pgx.Conn {
 }
 
 var (
-	a64, b64   = scru64.MustParse("0u2pf62ji4b9"), scru64.Max
-	a128, b128 = scru128.MustParse("0372ijojuxuhjsfkeryi2mrtm"), scru128.Max
-	a160, b160 = scru160.MustParse("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4"), scru160.Max
+	a64, b64   = scru64.MustParse("0u2pf62ji4b9"), scru64.Max()
+	a128, b128 = scru128.MustParse("0372ijojuxuhjsfkeryi2mrtm"), scru128.Max()
+	a160, b160 = scru160.MustParse("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4"), scru160.Max()
 	aEUID      = euid.MustParse("C8EE934SR007G5Q94QKKXFRFV8B")
 	aUID       = uid60.MustParse("xinaS8QBh")
 )
@@ -178,24 +178,24 @@ func TestFormats(t *testing.T) {
 	for _, f := range format.Ours() {
 		var ids, wrappers int
 		for _, of := range pgxid.Types() {
-			if path.Base(of.PkgPath()) != f.Name {
+			if path.Base(of.PkgPath()) != f.Name() {
 				continue
 			}
 			value := reflect.New(of)
-			err := value.Interface().(sql.Scanner).Scan(f.Example)
+			err := value.Interface().(sql.Scanner).Scan(f.Example())
 			b, err2 := m.Encode(pgtype.ByteaOID, pgx.BinaryFormatCode, value.Elem().Interface(), nil)
-			if id, _ := f.Parse(f.Example); cmp.Or(err, err2) != nil || !bytes.Equal(b, id.Bytes()) {
+			if id, _ := f.Parse(f.Example()); cmp.Or(err, err2) != nil || !bytes.Equal(b, id.Bytes()) {
 				t.Errorf("%v is stored as %x, %v, %v", of, b, err, err2)
 			}
 			if wrappers++; of.Name() == "ID" {
 				ids++
 				if _, ok := m.TypeForValue(value.Elem().Interface()); !ok {
-					t.Errorf("%s has no default", f.Name)
+					t.Errorf("%s has no default", f.Name())
 				}
 			}
 		}
 		if ids != 1 || wrappers < 2 {
-			t.Errorf("%s has %d types of IDs, and %d with wrappers", f.Name, ids, wrappers)
+			t.Errorf("%s has %d types of IDs, and %d with wrappers", f.Name(), ids, wrappers)
 		}
 	}
 }
@@ -204,11 +204,11 @@ func TestTypesOfColumns(t *testing.T) {
 	conn := connect(t)
 	for _, column := range []string{"bytea", "bigint", "text", "varchar"} {
 		check(t, conn, column, a64, b64, 0)
-		check(t, conn, column, aUID, uid60.Max, 0)
+		check(t, conn, column, aUID, uid60.Max(), 0)
 	}
 	for _, column := range []string{"uuid", "bytea", "text", "varchar"} {
 		check(t, conn, column, a128, b128, scru128.ID{})
-		check(t, conn, column, aEUID, euid.Max, euid.ID{})
+		check(t, conn, column, aEUID, euid.Max(), euid.ID{})
 	}
 	for _, column := range []string{"bytea", "text", "varchar"} {
 		check(t, conn, column, a160, b160, scru160.ID{})
@@ -295,7 +295,7 @@ func TestUnsupported(t *testing.T) {
 			t.Errorf("%s reads as %v, %v", query, id, err)
 		}
 	}
-	if _, err := conn.Exec(context.Background(), "SELECT $1::bigint", scru64.Max+1); err == nil {
+	if _, err := conn.Exec(context.Background(), "SELECT $1::bigint", scru64.Max()+1); err == nil {
 		t.Error("an integer above the largest ID was sent")
 	}
 }

@@ -30,9 +30,9 @@ func (user) Prefix() string { return "user" }
 func TestEveryFormat(t *testing.T) {
 	for _, f := range format.Ours() {
 		if !slices.ContainsFunc(pgxid.Types(), func(id reflect.Type) bool {
-			return id.Name() == "ID" && path.Base(id.PkgPath()) == f.Name
+			return id.Name() == "ID" && path.Base(id.PkgPath()) == f.Name()
 		}) {
-			t.Errorf("pgxid/pgxid.go lacks %s", f.Name)
+			t.Errorf("pgxid/pgxid.go lacks %s", f.Name())
 		}
 	}
 }
@@ -41,12 +41,12 @@ func TestTypedIDs(t *testing.T) {
 	conn := connect(t)
 	for _, column := range []string{"uuid", "bytea"} {
 		checkTyped[typed.ID[user, scru128.ID]](t, conn, column, a128, b128, scru128.ID{})
-		checkTyped[typed.ID[user, euid.ID]](t, conn, column, aEUID, euid.Max)
+		checkTyped[typed.ID[user, euid.ID]](t, conn, column, aEUID, euid.Max())
 	}
 	for _, column := range []string{"bigint", "bytea"} {
 		checkTyped[typed.ID[user, scru64.ID]](t, conn, column, a64, b64, 0)
 	}
-	checkTyped[typed.ID[user, uid60.ID]](t, conn, "bigint", aUID, uid60.Max)
+	checkTyped[typed.ID[user, uid60.ID]](t, conn, "bigint", aUID, uid60.Max())
 	checkTyped[typed.ID[user, scru160.ID]](t, conn, "bytea", a160, b160)
 }
 

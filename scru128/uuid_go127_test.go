@@ -20,7 +20,7 @@ func TestStandardUUID(t *testing.T) {
 	if u := uuid.UUID(scru128.UUID(id)); u.String() != scru128.UUID(id).String() {
 		t.Errorf("%v, want %v", u, scru128.UUID(id))
 	}
-	if e := euid.Max; euid.ID(uuid.UUID(e)) != e {
+	if e := euid.Max(); euid.ID(uuid.UUID(e)) != e {
 		t.Errorf("%v", uuid.UUID(e))
 	}
 

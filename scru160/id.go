@@ -31,10 +31,12 @@ const (
 // IDs are comparable with ==. The bytes and each of the two texts sort by time.
 type ID [Size]byte
 
-// Max is the largest ID.
-var Max = ID{
-	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+// Max returns the largest ID.
+func Max() ID {
+	return ID{
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	}
 }
 
 // FromFields returns the ID with these fields, or [sortid.ErrField] if timestamp has more than 48
@@ -93,6 +95,9 @@ func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC
 // Compare returns -1 if id sorts before the other ID, 0 if both are equal, and +1 otherwise.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
+// Equal reports whether both IDs are equal, as == does. Package go-cmp calls it.
+func (id ID) Equal(other ID) bool { return id == other }
+
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
@@ -103,7 +108,7 @@ func First(t time.Time) (id ID) {
 	case ms < 0:
 		return ID{}
 	case ms > MaxTimestamp:
-		return Max
+		return Max()
 	default:
 		id.put(uint64(ms)<<16, 0, 0)
 		return id

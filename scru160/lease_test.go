@@ -10,7 +10,6 @@ import (
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/internal/window"
-	"github.com/sortid/sortid/lease"
 )
 
 // newWindow returns a window that grants node ID 5 for the ticks lo to hi-1, counted from
@@ -59,7 +58,7 @@ func TestLease(t *testing.T) {
 				return NewGenerator(Options{GeneratorOptions: s, CounterExtension: c.ext,
 					Microseconds: c.micros, Lease: l})
 			},
-			Format: lease.SCRU160, Size: c.size, Last: MaxTimestamp,
+			Tick: time.Millisecond, Epoch: time.UnixMilli(0), Size: c.size, Last: MaxTimestamp,
 			Node: func(id ID) uint32 {
 				return uint32(id.Random16()>>(16-c.ext-c.size)) & (1<<c.size - 1)
 			},

@@ -184,7 +184,7 @@ func ExampleText() {
 func ExampleOptions_lease() {
 	ctx := context.Background()
 	l, err := lease.Acquire(ctx, lease.NewMemory(),
-		lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8})
+		lease.Config{Realm: "orders", Format: lease.SCRU64(), NodeBits: 8})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -66,7 +66,7 @@ type Options struct {
 	NodeSpec NodeSpec
 
 	// Lease grants node IDs and ticks; see [sortid.Lease]. A *lease.Lease must have the format
-	// lease.SCRU64. Clock must be the clock that the lease uses. With a lease, NodeSpec and
+	// lease.SCRU64(). Clock must be the clock that the lease uses. With a lease, NodeSpec and
 	// RollbackReset are not allowed.
 	Lease sortid.Lease
 
@@ -169,22 +169,12 @@ func NewString() (string, error) {
 	return id.String(), nil
 }
 
-// NewAt is [Generator.GenerateAt].
-func NewAt(time.Time) (ID, error) { return 0, gencore.RefuseAt(&format) }
-
 // Generate returns the next ID. It can fail with [sortid.ErrClockRollback], [sortid.ErrTimeRange],
 // [sortid.ErrEntropy] or [ErrCounterStart]. If full counters moved the timestamp ahead of the clock
 // by more than the allowance, the error matches both ErrClockRollback and [sortid.ErrOverflow].
 // With a lease it can also fail with [sortid.ErrLeaseExpired] or [sortid.ErrLeaseClosed]. With
 // [sortid.RollbackWait] it can block.
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
-
-// GenerateAt returns an error that matches [errors.ErrUnsupported]. In other formats it makes an ID
-// of a given time. Here only counters distinguish the IDs of one node ID, and nobody knows which
-// counters of an earlier time are free. To give IDs to old rows, use a generator of its own: with a
-// node ID that no other generator ever has, and a Clock that returns the rows' times in ascending
-// order.
-func (g *Generator) GenerateAt(time.Time) (ID, error) { return 0, gencore.RefuseAt(&format) }
 
 // GenerateContext is like Generate, but stops waiting when the context ends. Then the error matches
 // the context's error and the reason for the wait: [sortid.ErrClockRollback] or

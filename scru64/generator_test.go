@@ -94,7 +94,7 @@ func TestLease(t *testing.T) {
 					s conformance.Setup) (conformance.Gen[ID], error) {
 					return NewGenerator(Options{GeneratorOptions: s, Lease: l})
 				},
-				Format: lease.SCRU64, Size: size, Leads: true, Last: MaxTimestamp,
+				Tick: Tick, Epoch: time.UnixMilli(0), Size: size, Leads: true, Last: MaxTimestamp,
 				Node: func(id ID) uint32 { return id.NodeID(size) },
 				At:   func(id ID) int64 { return int64(id.Timestamp()) },
 			}
@@ -468,7 +468,7 @@ func TestContinue(t *testing.T) {
 		}
 	}
 
-	if g, err := NewGenerator(Options{NodeSpec: gencore.Must(NodeSpecAfter(Max, 8))}); g != nil ||
+	if g, err := NewGenerator(Options{NodeSpec: gencore.Must(NodeSpecAfter(Max(), 8))}); g != nil ||
 		!errors.Is(err, ErrNodeSpec) {
 		t.Errorf("after an ID with the reserved timestamp: %v, %v", g, err)
 	}

@@ -40,9 +40,8 @@ const Tick = 256 * time.Millisecond
 // parse, and methods with an error result return [sortid.ErrRange].
 type ID uint64
 
-// Max is the largest ID. It is no constant, because a constant of a type looks like an enumeration to
-// tools such as swag.
-var Max ID = maxID
+// Max returns the largest ID.
+func Max() ID { return maxID }
 
 const maxID = textcodec.Base36Limit - 1
 
@@ -89,6 +88,9 @@ func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp() << ti
 
 // Compare returns -1 if id sorts before the other ID, 0 if both are equal, and +1 otherwise.
 func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
+
+// Equal reports whether both IDs are equal, as == does. Package go-cmp calls it.
+func (id ID) Equal(other ID) bool { return id == other }
 
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == 0 }

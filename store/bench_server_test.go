@@ -32,6 +32,7 @@ var served = slices.DeleteFunc(slices.Clone(servers), func(s server) bool {
 
 func serve(b *testing.B, store string) *testserver.Server {
 	b.Helper()
+	open(b, store) // the server makes neither a file nor a table
 	return testserver.StartSortid(b, store, "--leases-only")
 }
 
@@ -113,7 +114,7 @@ func (w *watchedLessor) Renew(ctx context.Context, realm, id string,
 
 // BenchmarkServerRenew renews a lease through a server and then directly, ten times each.
 func BenchmarkServerRenew(b *testing.B) {
-	config := lease.Config{Realm: "bench", Format: lease.SCRU160, NodeBits: 8,
+	config := lease.Config{Realm: "bench", Format: lease.SCRU160(), NodeBits: 8,
 		Window: 4 * time.Millisecond}
 	for _, server := range served {
 		b.Run(server.name, func(b *testing.B) {
@@ -197,75 +198,6 @@ func (m *meter) relay(b *testing.B, raw string) string {
 		}))
 }
 
-// BenchmarkServerCost reports the requests and bytes of a renewal, between client and server and
-// between server and store. Each client has its own connection, and all renew at the same time.
-func BenchmarkServerCost(b *testing.B) {
-	const each = 50
-	b.Run("1-directly", func(b *testing.B) {
-		var m meter
-		w := &watched{Store: open(b, m.relay(b, testserver.StartPostgres(b).URL)),
-			took: make(chan time.Duration)}
-		l := acquire(b, w, lease.Config{
-			Realm: "bench", Format: lease.SCRU160, NodeBits: 8, Window: 40 * time.Millisecond,
-		})
-		<-w.took
-		requests, bytes := m.requests.Load(), m.bytes.Load()
-		for range each {
-			<-w.took
-		}
-		b.ReportMetric(float64(m.requests.Load()-requests)/each, "store-requests/renewal")
-		b.ReportMetric(float64(m.bytes.Load()-bytes)/each, "store-B/renewal")
-		b.ReportMetric(0, "ns/op")
-		l.Close(context.Background())
-	})
-	for _, clients := range []int{1, 64} {
-		b.Run(fmt.Sprintf("%d-through-the-server", clients), func(b *testing.B) {
-			var atStore, atServer meter
-			s := serve(b, atStore.relay(b, testserver.StartPostgres(b).URL))
-			address := atServer.relay(b, s.URL)
-			lessors, grants := make([]*http.Client, clients), make([]lease.Grant, clients)
-			for i := range clients {
-				lessors[i] = openClient(b, address)
-				if i == 0 {
-					create(b, lessors[0])
-				}
-				var err error
-				if grants[i], err = lessors[i].Acquire(b.Context(), "load",
-					lease.AcquireRequest{Request: text(i), NodeID: -1}); err != nil {
-					b.Fatal(err)
-				}
-			}
-			requests, bytes := atServer.requests.Load(), atServer.bytes.Load()
-			storeRequests, storeBytes := atStore.requests.Load(), atStore.bytes.Load()
-			var wg sync.WaitGroup
-			for i, c := range lessors {
-				wg.Go(func() {
-					for n := range each {
-						g, err := c.Renew(b.Context(), "load", grants[i].ID, lease.RenewRequest{
-							Secret: grants[i].Secret, EndTick: grants[i].EndTick,
-							Renewal: text(n), Time: time.Now(),
-						})
-						if err != nil {
-							b.Error(err)
-							return
-						}
-						grants[i] = g
-					}
-				})
-			}
-			wg.Wait()
-			per := func(before int64, now *atomic.Int64) float64 {
-				return float64(now.Load()-before) / float64(each*clients)
-			}
-			b.ReportMetric(per(requests, &atServer.requests), "requests/renewal")
-			b.ReportMetric(per(bytes, &atServer.bytes), "B/renewal")
-			b.ReportMetric(per(storeRequests, &atStore.requests), "store-requests/renewal")
-			b.ReportMetric(per(storeBytes, &atStore.bytes), "store-B/renewal")
-			b.ReportMetric(0, "ns/op")
-		})
-	}
-}
-
 // create makes the realm "load", which has a million node IDs.
 func create(b *testing.B, c *http.Client) {
 	b.Helper()
@@ -279,7 +211,7 @@ func create(b *testing.B, c *http.Client) {
 func text(n int) string { return fmt.Sprintf("%026d", n) }
 
 // BenchmarkServerLoad holds many leases on one server with bolt, and renews each of them once, as
-// fast as the server can.
+// fast as the server can. Then it lists them.
 func BenchmarkServerLoad(b *testing.B) {
 	const connections = 64 // as many as the requests for leases that use the store at a time
 	b.Run("bolt", func(b *testing.B) {
@@ -337,7 +269,23 @@ func BenchmarkServerLoad(b *testing.B) {
 		b.ReportMetric(used.Seconds()*1000/n, "ms-server-cpu/renewal")
 		b.ReportMetric(s.Memory("VmHWM"), "MB")
 		b.ReportMetric(s.Memory("RssAnon"), "MB/own")
+		list(b, openClient(b, s.URL))
+		b.ReportMetric(s.Memory("VmHWM"), "MB/listed")
 	})
+}
+
+// list reads the realm "load", its counts and its leases, and does so again when the server's list
+// is too old.
+func list(b *testing.B, c *http.Client) {
+	for range 3 {
+		for next, more := "", true; more; more = next != "" {
+			var err error
+			if _, next, err = c.Holdings(b.Context(), "load", next, 1000); err != nil {
+				b.Fatal(err)
+			}
+		}
+		time.Sleep(11 * time.Second)
+	}
 }
 
 type heldLease struct {

@@ -5,13 +5,11 @@
 //	source, err := store.OpenSource(ctx, os.Getenv("SORTID_LEASE"))
 //	...
 //	l, err := source.Acquire(ctx, lease.Config{
-//		Realm: "orders", Format: lease.SCRU64, NodeBits: 8, MustExist: true,
+//		Realm: "orders", Format: lease.SCRU64(), NodeBits: 8, MustExist: true,
 //	})
 //
-// A [Source] is a store or a server. Over a store, the process itself takes part in the protocol of
-// leases, and may do all that package lease offers. Over a server, the server takes part, and the
-// process only holds its leases. So a process cannot fence a realm through a server. All URLs of
-// stores and servers have this in common:
+// A [Source] is a store or a server: [Direct] or [Remote]. All URLs of stores and servers have this
+// in common:
 //
 //   - In user and password, write the characters : / ? # @ % as %3A %2F %3F %23 %40 %25.
 //   - The values of the parameters ca, cert and key are names of files. They contain the
@@ -35,8 +33,8 @@ import (
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/bolt"
 	"github.com/sortid/sortid/store/etcd"
-	"github.com/sortid/sortid/store/http"
 	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/store/kubernetes"
 	"github.com/sortid/sortid/store/mysql"
 	"github.com/sortid/sortid/store/nats"
 	"github.com/sortid/sortid/store/postgres"
@@ -64,14 +62,18 @@ type kind struct {
 
 var kinds = []kind{
 	{[]string{"bolt"}, "bolt:PATH", "a file", opener(bolt.Open), opener(bolt.OpenExisting)},
-	server("PostgreSQL", "[USER[:PASSWORD]@]HOST[:PORT]/DATABASE", postgres.Open, "postgres",
-		"postgresql"),
-	server("MariaDB or MySQL", "[USER[:PASSWORD]@]HOST[:PORT]/DATABASE", mysql.Open, "mysql",
-		"mariadb"),
-	server("etcd", "[USER:PASSWORD@]HOST[:PORT][,HOST...][/PREFIX]", etcd.Open, "etcd", "etcds"),
-	server("NATS JetStream", "[USER:PASSWORD@]HOST[:PORT][,HOST...][/BUCKET]", nats.Open, "nats",
-		"natss"),
-	server("Redis or Valkey", "[[USER]:PASSWORD@]HOST[:PORT][/DB]", redis.Open, "redis", "rediss"),
+	server("PostgreSQL", "[USER[:PASSWORD]@]HOST[:PORT]/DATABASE", postgres.Open,
+		postgres.OpenExisting, "postgres", "postgresql"),
+	server("MariaDB or MySQL", "[USER[:PASSWORD]@]HOST[:PORT]/DATABASE", mysql.Open,
+		mysql.OpenExisting, "mysql", "mariadb"),
+	server("etcd", "[USER:PASSWORD@]HOST[:PORT][,HOST...][/PREFIX]", etcd.Open, etcd.Open,
+		"etcd", "etcds"),
+	server("NATS JetStream", "[USER:PASSWORD@]HOST[:PORT][,HOST...][/BUCKET]", nats.Open,
+		nats.OpenExisting, "nats", "natss"),
+	{[]string{"kubernetes"}, "kubernetes:[NAMESPACE][?context=CONTEXT]",
+		"the API server of Kubernetes", opener(kubernetes.Open), opener(kubernetes.Open)},
+	server("Redis or Valkey", "[[USER]:PASSWORD@]HOST[:PORT][/DB]", redis.Open, redis.Open,
+		"redis", "rediss"),
 	{[]string{"https", "http"}, "https://HOST[:PORT][/PATH][?token=env:NAME]", "a sortid server",
 		notStore, notStore},
 }
@@ -82,9 +84,9 @@ func notStore(context.Context, string) (Store, error) {
 		"give the URL of the server's own store"))
 }
 
-func server[S Store](what, form string, open func(context.Context, string) (S, error),
+func server[S Store](what, form string, open, existing func(context.Context, string) (S, error),
 	names ...string) kind {
-	return kind{names, names[0] + "://" + form, what, opener(open), opener(open)}
+	return kind{names, names[0] + "://" + form, what, opener(open), opener(existing)}
 }
 
 func opener[S Store](open func(context.Context, string) (S, error)) func(context.Context,
@@ -110,96 +112,14 @@ func Open(ctx context.Context, url string) (Store, error) {
 	return k.open(ctx, url)
 }
 
-// OpenExisting is like Open, but creates no file. If the file is missing, the error matches
-// [io/fs.ErrNotExist].
+// OpenExisting is like Open, but creates nothing. If the file, the table or the bucket is missing,
+// it fails with [lease.ErrNoRealm].
 func OpenExisting(ctx context.Context, url string) (Store, error) {
 	k, err := find(url)
 	if err != nil {
 		return nil, err
 	}
 	return k.existing(ctx, url)
-}
-
-// A Source leases node IDs. Exactly one of Store and Server is not nil.
-type Source struct {
-	Store  Store
-	Server *http.Client
-}
-
-// OpenSource opens the store or the server at a URL. It is like [Open], but also takes the URL of a
-// server, such as https://ids.example.com?token=env:SORTID_TOKEN.
-func OpenSource(ctx context.Context, url string) (*Source, error) {
-	return openSource(ctx, url, Open)
-}
-
-// OpenExistingSource is like OpenSource, but creates no file; see [OpenExisting].
-func OpenExistingSource(ctx context.Context, url string) (*Source, error) {
-	return openSource(ctx, url, OpenExisting)
-}
-
-func openSource(ctx context.Context, url string,
-	open func(context.Context, string) (Store, error)) (*Source, error) {
-	if IsServer(url) {
-		c, err := http.Open(ctx, url)
-		if err != nil {
-			return nil, err
-		}
-		return &Source{Server: c}, nil
-	}
-	s, err := open(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	return &Source{Store: s}, nil
-}
-
-// IsServer reports whether the URL begins with http:// or https://.
-func IsServer(url string) bool {
-	name, _, _ := strings.Cut(url, ":")
-	return strings.EqualFold(name, "https") || strings.EqualFold(name, "http")
-}
-
-// Acquire leases a node ID with [lease.Acquire] or [lease.AcquireFrom]. The Source must stay open
-// until the lease is closed.
-func (s *Source) Acquire(ctx context.Context, config lease.Config) (*lease.Lease, error) {
-	if s.Server != nil {
-		return lease.AcquireFrom(ctx, s.Server, config)
-	}
-	return lease.Acquire(ctx, s.Store, config)
-}
-
-// Terms returns the terms of a realm, or [lease.ErrNoRealm].
-func (s *Source) Terms(ctx context.Context, realm string) (lease.Terms, error) {
-	if s.Server != nil {
-		info, err := s.Server.Realm(ctx, realm)
-		return info.Terms, err
-	}
-	root, err := lease.Realm(ctx, s.Store, realm)
-	return root.Terms, err
-}
-
-// String returns the name of the store or the server, without a password or a token.
-func (s *Source) String() string {
-	if s.Server != nil {
-		return s.Server.String()
-	}
-	return s.Store.String()
-}
-
-// Conditions lists, in sentences, the conditions that the store could not verify.
-func (s *Source) Conditions() []string {
-	if s.Server != nil {
-		return s.Server.Conditions()
-	}
-	return s.Store.Conditions()
-}
-
-// Close releases the Source's resources. It does not end leases.
-func (s *Source) Close() error {
-	if s.Server != nil {
-		return s.Server.Close()
-	}
-	return s.Store.Close()
 }
 
 func Names() (names []string) {

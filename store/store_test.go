@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
@@ -23,7 +24,7 @@ func TestRealmCreatedIn(t *testing.T) {
 	}
 	defer s.Close()
 	var log strings.Builder
-	c := lease.Config{Realm: "orders", Format: lease.SCRU64, NodeBits: 8,
+	c := lease.Config{Realm: "orders", Format: lease.SCRU64(), NodeBits: 8,
 		Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	if _, err := lease.Create(t.Context(), s, c); err != nil {
 		t.Fatal(err)
@@ -68,6 +69,7 @@ func TestBadURLs(t *testing.T) {
 
 // Each name selects its kind of store. Its error does not show the password.
 func TestNames(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none")) // without it, kubernetes: is a URL
 	packages := map[string]string{"postgresql": "postgres", "mariadb": "mysql", "etcds": "etcd",
 		"natss": "nats", "rediss": "redis", "https": "http"}
 	for _, name := range store.Names() {
@@ -92,7 +94,8 @@ func TestNames(t *testing.T) {
 
 func TestBolt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sortid.db")
-	if _, err := store.OpenExisting(t.Context(), "bolt:"+path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := store.OpenExisting(t.Context(), "bolt:"+path); !errors.Is(err, fs.ErrNotExist) ||
+		!errors.Is(err, lease.ErrNoRealm) {
 		t.Errorf("OpenExisting of nothing: %v", err)
 	}
 	if _, err := os.Stat(path); err == nil {
@@ -108,7 +111,7 @@ func TestBolt(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 			continue
 		}
-		l, err := s.Acquire(t.Context(), lease.Config{Realm: "r", Format: lease.SCRU64,
+		l, err := s.Acquire(t.Context(), lease.Config{Realm: "r", Format: lease.SCRU64(),
 			NodeBits: 8})
 		if err == nil {
 			err = l.Close(t.Context())
@@ -116,6 +119,31 @@ func TestBolt(t *testing.T) {
 		if err = errors.Join(err, s.Close()); err != nil {
 			t.Errorf("%s: %v", url, err)
 		}
+	}
+}
+
+// OpenExisting makes neither a table nor a bucket.
+func TestOpenExisting(t *testing.T) {
+	for name, at := range map[string]func(testing.TB) string{"postgres": testserver.Postgres,
+		"mysql": testserver.MySQL, "nats": testserver.NATS} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := at(t)
+			for range 2 { // the first must not make it for the second
+				if s, err := store.OpenExisting(t.Context(), url); !errors.Is(err,
+					lease.ErrNoRealm) || !strings.Contains(err.Error(), "there is no ") {
+					t.Fatalf("of nothing: %v, %v", s, err)
+				}
+			}
+			for _, open := range []func(context.Context, string) (store.Store, error){store.Open,
+				store.OpenExisting} {
+				s, err := open(t.Context(), url)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Close()
+			}
+		})
 	}
 }
 

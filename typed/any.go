@@ -6,7 +6,6 @@ import (
 	"encoding"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/sortid/sortid"
@@ -40,17 +39,6 @@ func NewAny[T Inner[T]](prefix string, id T) (Any[T], error) {
 
 // ParseAny reads a text with any prefix, or without a prefix.
 func ParseAny[T Inner[T]](s string) (id Any[T], err error) {
-	// The separator of a usual text is before the last textLen bytes.
-	if i := len(s) - usualLen[T]() - 1; i > 0 && s[i] == '_' {
-		if prefix, ok := knownPrefix(s, i); ok && decodeText(&id.id, []byte(s[i+1:])) == nil {
-			id.prefix = prefix
-			return id, nil
-		}
-	}
-	return parseAnySlowly[T](s)
-}
-
-func parseAnySlowly[T Inner[T]](s string) (id Any[T], err error) {
 	prefix, text, found := cut[T](s)
 	if found && prefix == "" {
 		return Any[T]{}, parseerr.Text(name, s, 0, sortid.ErrPrefix, "a prefix before the _")
@@ -61,15 +49,15 @@ func parseAnySlowly[T Inner[T]](s string) (id Any[T], err error) {
 	if err := decodeText(&id.id, []byte(text)); err != nil {
 		return Any[T]{}, afterPrefix(s, len(s)-len(text), err)
 	}
-	id.prefix = remember(s, len(prefix))
+	id.prefix = strings.Clone(prefix) // does not keep s
 	return id, nil
 }
 
 // As returns id as an [ID]. If id does not have the prefix of P, the error matches
 // [sortid.ErrPrefix].
 func As[I ID[P, T], P Prefixer, T Inner[T]](id Any[T]) (typed ID[P, T], err error) {
-	if k := kindOf((*P)(nil)); id.prefix != k.prefix() {
-		return typed, k.wrongPrefix(id.String(), cmp.Or(len(id.prefix), -1))
+	if want := prefixOf[P](); id.prefix != want {
+		return typed, wrongPrefix(want, id.String(), cmp.Or(len(id.prefix), -1))
 	}
 	return From[I](id.id), nil
 }
@@ -136,10 +124,7 @@ func (id Any[T]) AppendText(b []byte) ([]byte, error) {
 }
 
 func (id Any[T]) appendText(b []byte) ([]byte, error) {
-	if id.prefix != "" {
-		b = append(append(grow(b, len(id.prefix)+1), id.prefix...), '_')
-	}
-	return appendInner(b, &id.id)
+	return appendInner(appendPrefix(b, id.prefix), &id.id)
 }
 
 // MarshalText returns the text with the prefix.
@@ -221,44 +206,4 @@ func textOf(src any) (text string, ok bool) {
 		return string(src), true
 	}
 	return "", false
-}
-
-// known has the prefixes of the last texts that ParseAny has read, so that it allocates no prefix
-// again. The index is a hash.
-var known [256]atomic.Pointer[knownText]
-
-type knownText struct {
-	word   uint64 // see wordOf
-	prefix string
-}
-
-// wordOf returns the first 8 of n bytes, with zeros if there are fewer, and its slot in known. The
-// text must have 8 bytes.
-func wordOf(s string, n int) (uint64, *atomic.Pointer[knownText]) {
-	word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-	if n < 8 {
-		word &= 1<<(8*n) - 1
-	}
-	return word, &known[word*0x9e3779b97f4a7c15>>56]
-}
-
-// knownPrefix returns the first n bytes of s if they are a known prefix. A known prefix is valid.
-func knownPrefix(s string, n int) (string, bool) {
-	word, slot := wordOf(s, n)
-	k := slot.Load()
-	if k == nil || k.word != word || len(k.prefix) != n || n > 8 && k.prefix != s[:n] {
-		return "", false
-	}
-	return k.prefix, true
-}
-
-// remember returns a copy of the prefix of s, which has n bytes, and makes it known.
-func remember(s string, n int) string {
-	prefix := strings.Clone(s[:n])
-	if n > 0 && len(s) >= 8 {
-		word, slot := wordOf(s, n)
-		slot.Store(&knownText{word, prefix})
-	}
-	return prefix
 }

@@ -15,13 +15,13 @@ import (
 
 func TestEveryFormat(t *testing.T) {
 	for _, f := range format.Ours() {
-		if typed.Tested[f.Name] == nil {
-			t.Errorf("typed/inner.go lacks %s", f.Name)
+		if typed.Tested[f.Name()] == nil {
+			t.Errorf("typed/inner.go lacks %s", f.Name())
 		}
 	}
 	for name := range typed.Tested {
 		if _, err := format.Lookup(name); err != nil {
-			t.Errorf("format/format.go lacks %s: %v", name, err)
+			t.Errorf("internal/spec/spec.go lacks %s: %v", name, err)
 		}
 	}
 }

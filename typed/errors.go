@@ -9,32 +9,34 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// prefixed reports whether the text has the prefix of *p before a text that could be an ID's.
-func prefixed[T Inner[T]](text string, p any) bool {
-	rest, ok := strings.CutPrefix(text, kindOf(p).text)
+// prefixed reports whether the text has the prefix of P before a text that could be an ID's.
+func prefixed[P Prefixer, T Inner[T]](text string) bool {
+	rest, ok := cutPrefix([]byte(text), prefixOf[P]())
 	var id T
-	return ok && len(rest) < len(text) && decodeText(&id, []byte(rest)) == nil
+	return ok && len(rest) < len(text) && decodeText(&id, rest) == nil
 }
 
 // failed reads an old text, or returns the error. The parameter err is the error of the text after
 // the prefix, or nil if the prefix is wrong.
-func failed[T Inner[T]](id *T, b []byte, p any, err error) error {
-	k, s := kindOf(p), string(b)
+func failed[P Prefixer, T Inner[T]](id *T, b []byte, err error) error {
+	prefix, s := prefixOf[P](), string(b)
+	after := len(appendPrefix(nil, prefix))
 	i := separator[T](s)
 	// The text may have a longer prefix, such as user_admin instead of user.
-	longer := i >= len(k.text) && strings.Trim(s[:i], prefixSymbols) == ""
+	longer := i >= after && strings.Trim(s[:i], prefixSymbols) == ""
 	if err == nil || longer {
-		err = k.wrongPrefix(s, i)
+		err = wrongPrefix(prefix, s, i)
 	} else {
-		err = afterPrefix(s, len(k.text), err)
+		err = afterPrefix(s, after, err)
 	}
-	return parseOld(id, s, p, err)
+	return parseOld[P](id, s, err)
 }
 
-// wrongPrefix returns the error of a text. The parameter separator is its index, or -1.
-func (k *kind) wrongPrefix(s string, separator int) error {
-	want := fmt.Sprintf("%q", k.prefix())
-	if k.text == "" {
+// wrongPrefix returns the error of a text that lacks a prefix. The parameter separator is its index,
+// or -1.
+func wrongPrefix(prefix, s string, separator int) error {
+	want := fmt.Sprintf("%q", prefix)
+	if prefix == "" {
 		want = "no prefix"
 	}
 	reason := fmt.Errorf("%w: there is none", sortid.ErrPrefix)
@@ -57,6 +59,10 @@ func afterPrefix(s string, offset int, err error) error {
 		return parseerr.Text(name, s, offset+inner.Offset, inner.Err, inner.Want)
 	}
 	want := inner.Want
+	if inner.Err == sortid.ErrLength || inner.Err == sortid.ErrUUIDLength {
+		reason := fmt.Errorf("%w after %q: %d bytes", inner.Err, s[:offset], len(s)-offset)
+		return parseerr.Text(name, s, -1, reason, want)
+	}
 	if want != "" {
 		want += fmt.Sprintf(" after %q", s[:offset])
 	}
@@ -71,8 +77,9 @@ type OldParser[T any] interface {
 }
 
 // parseOld reads a text if the type of the prefix is an OldParser. Otherwise it returns err.
-func parseOld[T Inner[T]](id *T, text string, p any, err error) error {
-	old, ok := kindOf(p).prefixer.(OldParser[T])
+func parseOld[P Prefixer, T Inner[T]](id *T, text string, err error) error {
+	var p P
+	old, ok := any(p).(OldParser[T])
 	if !ok {
 		return err
 	}

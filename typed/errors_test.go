@@ -16,7 +16,7 @@ func TestErrorsNameInputAndReason(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	_, err = Parse[UserID]("user_0372")
-	const short = `typed: cannot parse "user_0372": wrong length: 9 bytes, want 25 after "user_"`
+	const short = `typed: cannot parse "user_0372": wrong length after "user_": 4 bytes, want 25`
 	if err == nil || err.Error() != short {
 		t.Errorf("%v, want %s", err, short)
 	}
@@ -37,7 +37,7 @@ func TestErrorsNameInputAndReason(t *testing.T) {
 }
 
 func TestRefusesValuesOutOfRange(t *testing.T) {
-	id := From[OrderID](scru64.Max + 1)
+	id := From[OrderID](scru64.Max() + 1)
 	if s := id.String(); !strings.HasPrefix(s, "invalid") {
 		t.Errorf("String: %q, want a text that begins with invalid", s)
 	}

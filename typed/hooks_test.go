@@ -16,7 +16,6 @@ import (
 	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
-	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/uid60"
 )
 
@@ -77,7 +76,7 @@ func TestErrorsOfPrefixes(t *testing.T) {
 		{bare("_" + inner128), sortid.ErrPrefix, "there is none before the _, want no prefix", -1},
 		{bare("user_" + inner128), sortid.ErrPrefix, `wrong prefix "user", want no prefix`, -1},
 		{parse("user_0372!" + inner128[5:]), sortid.ErrSymbol, "'!' at offset 9", 9},
-		{parse("user_"), sortid.ErrLength, `5 bytes, want 25 after "user_"`, -1},
+		{parse("user_"), sortid.ErrLength, `length after "user_": 0 bytes, want 25`, -1},
 		{bare("0372"), sortid.ErrLength, "want 25", -1},
 	} {
 		var e *sortid.ParseError
@@ -156,34 +155,12 @@ func TestAny(t *testing.T) {
 	}
 }
 
-func TestKnownPrefixes(t *testing.T) {
-	if n := testing.AllocsPerRun(20, func() {
-		if _, err := ParseAny[scru64.ID]("order_" + inner64); err != nil {
-			t.Fatal(err)
-		}
-	}); n > 0 {
-		t.Errorf("ParseAny of a known prefix: %v allocations", n)
-	}
-	// Prefixes that share a slot, or their first 8 letters, replace each other.
-	for range 3 {
-		for _, prefix := range []string{"a", "b", "longprefix_a", "longprefix_b", "longpref", "user"} {
-			for c := range 26 {
-				text := prefix + string(rune('a'+c)) + "_" + inner64
-				id, err := ParseAny[scru64.ID](text)
-				if err != nil || id.String() != text {
-					t.Fatalf("%s: %v, %v", text, id, err)
-				}
-			}
-		}
-	}
-}
-
 // A column of bytes has the binary form; JSON, map keys and XML have the text with the prefix.
 func TestBytes(t *testing.T) {
 	checkBytes(t, aUser)
 	checkBytes(t, anOrder)
-	checkBytes(t, From[ID[user, euid.ID]](euid.Max))
-	checkBytes(t, From[ID[user, scru160.ID]](scru160.Max))
+	checkBytes(t, From[ID[user, euid.ID]](euid.Max()))
+	checkBytes(t, From[ID[user, scru160.ID]](scru160.Max()))
 	checkBytes(t, From[ShortUserID](uid60.MustParse("xinaS8QBh")))
 	text, err := json.Marshal(map[Bytes[user, scru128.ID]]int{aUser.Bytes(): 1})
 	if want := fmt.Sprintf(`{"%v":1}`, aUser); err != nil || string(text) != want {

@@ -67,7 +67,7 @@ func First[I ID[P, T], P Prefixer, T Inner[T]](t time.Time) ID[P, T] {
 // a [*sortid.ParseError], and matches [sortid.ErrPrefix] if the prefix is wrong.
 func Parse[I ID[P, T], P Prefixer, T Inner[T]](s string) (id ID[P, T], err error) {
 	// Parse is short, so the compiler inlines it and avoids a copy of the ID.
-	err = decode(&id.id, []byte(s), (*P)(nil))
+	err = decode[P](&id.id, []byte(s))
 	return id, err
 }
 
@@ -106,19 +106,14 @@ func (id ID[P, T]) String() string {
 // AppendText appends the text with the prefix to b. It fails if the ID is an integer above the
 // largest ID.
 func (id ID[P, T]) AppendText(b []byte) ([]byte, error) {
-	p := any((*P)(nil))
-	k := slot(p).Load()
-	if k.key != keyOf(p) {
-		k = kindOf(p)
-	}
-	return appendInner(k.append(b), &id.id)
+	return appendInner(appendPrefix(b, prefixOf[P]()), &id.id)
 }
 
 // MarshalText returns the text with the prefix.
 func (id ID[P, T]) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText is like [Parse]. An error does not change the ID.
-func (id *ID[P, T]) UnmarshalText(b []byte) error { return decode(&id.id, b, (*P)(nil)) }
+func (id *ID[P, T]) UnmarshalText(b []byte) error { return decode[P](&id.id, b) }
 
 // AppendBinary appends the binary form, without the prefix, to b.
 func (id ID[P, T]) AppendBinary(b []byte) ([]byte, error) { return id.id.AppendBinary(b) }
@@ -139,16 +134,32 @@ func (id *ID[P, T]) Scan(src any) error {
 	if src == nil {
 		return errNull
 	}
-	text, isText := textOf(src)
-	if isText && prefixed[T](text, (*P)(nil)) {
-		return fmt.Errorf("typed: %w %q: it has a prefix; scan it into a typed.Text",
-			sortid.ErrScan, parseerr.Shorten(text))
+	if beginsWith(src, prefixOf[P]()) {
+		if text, _ := textOf(src); prefixed[P, T](text) {
+			return fmt.Errorf("typed: %w %q: it has a prefix; scan it into a typed.Text",
+				sortid.ErrScan, parseerr.Shorten(text))
+		}
 	}
 	err := pointer(&id.id).Scan(src)
-	if err != nil && isText {
-		return parseOld(&id.id, text, (*P)(nil), err)
+	if err == nil {
+		return nil
+	}
+	if text, ok := textOf(src); ok {
+		return parseOld[P](&id.id, text, err)
 	}
 	return err
+}
+
+// beginsWith reports whether a value is a text that begins with the prefix, if there is one. It
+// copies nothing.
+func beginsWith(src any, prefix string) bool {
+	switch src := src.(type) {
+	case string:
+		return prefix != "" && strings.HasPrefix(src, prefix)
+	case []byte:
+		return prefix != "" && len(src) >= len(prefix) && string(src[:len(prefix)]) == prefix
+	}
+	return false
 }
 
 // Equal reports whether both IDs are equal, as == does. Package go-cmp calls it.
@@ -168,7 +179,7 @@ func (id ID[P, T]) GoString() string {
 }
 
 // UnmarshalParam is [ID.UnmarshalText]. The web frameworks gin and echo call it.
-func (id *ID[P, T]) UnmarshalParam(s string) error { return decode(&id.id, []byte(s), (*P)(nil)) }
+func (id *ID[P, T]) UnmarshalParam(s string) error { return decode[P](&id.id, []byte(s)) }
 
 // GobEncode returns the text with the prefix, so that gob does not read an ID as one of another
 // type.
@@ -184,7 +195,7 @@ func (id ID[P, T]) Text() Text[P, T] { return Text[P, T]{ID: id} }
 func (id ID[P, T]) Bytes() Bytes[P, T] { return Bytes[P, T]{ID: id} }
 
 // Any returns the ID as an [Any].
-func (id ID[P, T]) Any() Any[T] { return Any[T]{kindOf((*P)(nil)).prefix(), id.id} }
+func (id ID[P, T]) Any() Any[T] { return Any[T]{prefixOf[P](), id.id} }
 
 // Column is the interface of every ID[P, T]. With it, packages such as pgxid recognize typed IDs.
 type Column interface {

@@ -135,26 +135,14 @@ func appendInner[T Inner[T]](b []byte, id *T) ([]byte, error) {
 	panic("unreachable")
 }
 
-// decode reads a text with the prefix of *p. It does not keep b. An error does not change the ID.
-func decode[T Inner[T]](id *T, b []byte, p any) (err error) {
-	k := slot(p).Load()
-	if k.key != keyOf(p) {
-		k = kindOf(p)
-	}
-	if k.begins(b) {
-		text := b[len(k.text):]
-		if in, ok := any(id).(*scru128.ID); ok { // without the call of decodeText
-			err = textcodec.UnmarshalBase36Long("scru128", (*[scru128.Size]byte)(in), text)
-		} else if in, ok := any(id).(*scru64.ID); ok {
-			err = in.UnmarshalText(text)
-		} else {
-			err = decodeText(id, text)
-		}
-		if err == nil {
+// decode reads a text with the prefix of P. It does not keep b. An error does not change the ID.
+func decode[P Prefixer, T Inner[T]](id *T, b []byte) (err error) {
+	if text, found := cutPrefix(b, prefixOf[P]()); found {
+		if err = decodeText(id, text); err == nil {
 			return nil
 		}
 	}
-	return failed(id, b, p, err)
+	return failed[P](id, b, err)
 }
 
 // decodeText reads a text without a prefix. It reads no UUIDs, which UnmarshalText of some formats

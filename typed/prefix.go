@@ -1,20 +1,15 @@
 package typed
 
 import (
-	"encoding/binary"
 	"fmt"
-	"reflect"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"unsafe"
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// A Prefixer has a prefix. This package calls the method Prefix of the type's zero value. Prefix
-// must always return the same prefix. Small types, such as struct{}, are the fastest.
+// A Prefixer has a prefix. This package calls the method Prefix of the type's zero value, for each
+// text. Prefix must always return the same prefix, so let it return a constant.
 type Prefixer interface {
 	Prefix() string
 }
@@ -26,17 +21,32 @@ const MaxPrefixLen = 63
 // package comment.
 func CheckPrefix(prefix string) error {
 	switch n := len(prefix); {
+	case valid(prefix):
+		return nil
 	case n > MaxPrefixLen:
 		return prefixError(prefix, "it has %d characters, want at most %d", n, MaxPrefixLen)
-	case n > 0 && (prefix[0] == '_' || prefix[n-1] == '_'):
+	case prefix[0] == '_' || prefix[n-1] == '_':
 		return prefixError(prefix, "it begins or ends with _, want a-z there")
 	}
-	for _, r := range prefix {
-		if !strings.ContainsRune(prefixSymbols, r) {
-			return prefixError(prefix, "it contains %q, want a-z and _", r)
+	wrong := []rune(strings.TrimLeft(prefix, prefixSymbols))[0]
+	return prefixError(prefix, "it contains %q, want a-z and _", wrong)
+}
+
+// valid reports whether a prefix keeps the rules. All readings and writings call it.
+func valid(prefix string) bool {
+	n := len(prefix)
+	if n == 0 {
+		return true
+	}
+	if n > MaxPrefixLen || prefix[0] == '_' || prefix[n-1] == '_' {
+		return false
+	}
+	for i := range n {
+		if c := prefix[i]; (c < 'a' || c > 'z') && c != '_' {
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
 const prefixSymbols = "abcdefghijklmnopqrstuvwxyz_"
@@ -46,102 +56,44 @@ func prefixError(prefix, format string, args ...any) error {
 		fmt.Sprintf(format, args...))
 }
 
-// A kind is the prefix of one Prefixer type.
-type kind struct {
-	key      uintptr // identifies the type
-	prefixer Prefixer
-	text     string // the prefix and the separator
-	// The first eight bytes of text, and a mask with 0xff for each of these bytes. If text has fewer
-	// bytes, the other bytes of word and mask are 0.
-	word, mask uint64
+// prefixOf returns the prefix of P. It panics if the prefix breaks the rules, or if P is an ID.
+func prefixOf[P Prefixer]() string {
+	prefix := phantom[P]{}.Prefix()
+	if _, isID := any((*P)(nil)).(Column); isID || !valid(prefix) {
+		panicOn[P](prefix, isID)
+	}
+	return prefix
 }
 
-func (k *kind) prefix() string { return strings.TrimSuffix(k.text, "_") }
-
-var (
-	// Each slot of kinds is for the first type that hashes to this slot. Later types are in
-	// moreKinds.
-	kinds     [256]atomic.Pointer[kind]
-	moreKinds sync.Map // from key to *kind
-	noPrefix  kind     // in each free slot
-)
-
-func init() {
-	for i := range kinds {
-		kinds[i].Store(&noPrefix)
+func panicOn[P Prefixer](prefix string, isID bool) {
+	var p P
+	if isID {
+		panic(fmt.Errorf("typed: %T is an ID, want a type with a prefix as the first type argument", p))
 	}
+	panic(fmt.Errorf("%w; it is the prefix of %T", CheckPrefix(prefix), p))
 }
 
-// keyOf returns the first word of an interface, which identifies its type. BenchmarkPrefix compares
-// this with ways that need no package unsafe.
-func keyOf(p any) uintptr { return *(*uintptr)(unsafe.Pointer(&p)) }
-
-// slot returns the slot in kinds for the type to which p points. The slot may contain another type.
-func slot(p any) *atomic.Pointer[kind] { return &kinds[uint8(keyOf(p)>>5)] }
-
-// kindOf returns the kind of the type to which p points. It remembers kinds, because getting and
-// checking a prefix is slow. Fast paths look into the slot first.
-func kindOf(p any) *kind {
-	key := keyOf(p)
-	if k := slot(p).Load(); k.key == key {
-		return k
+func appendPrefix(b []byte, prefix string) []byte {
+	if prefix == "" {
+		return b
 	}
-	if k, ok := moreKinds.Load(key); ok {
-		return k.(*kind)
+	n := len(prefix) + 1
+	if cap(b)-len(b) < n { // make room for the ID, too
+		b = append(make([]byte, 0, len(b)+n+maxText), b...)
 	}
-	prefixer := reflect.Zero(reflect.TypeOf(p).Elem()).Interface().(Prefixer)
-	if _, ok := prefixer.(Column); ok {
-		panic(fmt.Errorf("typed: %T is an ID, want a type with a prefix as the first type argument",
-			prefixer))
-	}
-	prefix := prefixer.Prefix()
-	if err := CheckPrefix(prefix); err != nil {
-		panic(fmt.Errorf("%w; it is the prefix of %T", err, prefixer))
-	}
-	k := &kind{key: key, prefixer: prefixer}
-	if prefix != "" {
-		k.text = prefix + "_"
-	}
-	for i := range min(len(k.text), 8) {
-		k.word |= uint64(k.text[i]) << (8 * i)
-		k.mask |= 0xff << (8 * i)
-	}
-	if !slot(p).CompareAndSwap(&noPrefix, k) {
-		moreKinds.Store(key, k)
-	}
-	return k
+	return append(append(b, prefix...), '_')
 }
 
-// append appends the prefix and the separator. It is small, as begins is, so the compiler inlines it.
-func (k *kind) append(b []byte) []byte {
-	if n := len(b); cap(b)-n >= 8 && len(k.text) <= 8 {
-		binary.LittleEndian.PutUint64(b[n:n+8], k.word)
-		return b[:n+len(k.text)]
+// cutPrefix returns what follows the prefix and the separator.
+func cutPrefix(b []byte, prefix string) (text []byte, found bool) {
+	n := len(prefix)
+	if n == 0 {
+		return b, true
 	}
-	return k.appendLong(b)
-}
-
-func (k *kind) appendLong(b []byte) []byte { return append(grow(b, len(k.text)), k.text...) }
-
-// grow makes room for n bytes. If it allocates, it adds room for an ID's text.
-func grow(b []byte, n int) []byte {
-	if cap(b)-len(b) < n || cap(b) == 0 {
-		return append(make([]byte, 0, len(b)+n+maxText), b...)
+	if len(b) <= n || string(b[:n]) != prefix || b[n] != '_' {
+		return nil, false
 	}
-	return b
-}
-
-// begins reports whether b begins with the prefix and the separator.
-func (k *kind) begins(b []byte) bool {
-	if len(k.text) <= 8 && len(b) >= 8 {
-		return binary.LittleEndian.Uint64(b)&k.mask == k.word
-	}
-	return k.beginsLong(b)
-}
-
-func (k *kind) beginsLong(b []byte) bool {
-	n := len(k.text)
-	return len(b) >= n && string(b[:n]) == k.text
+	return b[n+1:], true
 }
 
 // cut splits a text at the separator. It does not check the prefix.

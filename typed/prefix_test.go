@@ -2,53 +2,11 @@ package typed
 
 import (
 	"errors"
-	"sync"
 	"testing"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/uid60"
 )
-
-type early struct{}
-
-func (early) Prefix() string { return "early" }
-
-type late struct{}
-
-func (late) Prefix() string { return "late" }
-
-const text = "0u2pf62ji4b9"
-
-func TestOccupied(t *testing.T) {
-	slot((*late)(nil)).Store(&kind{key: 1, text: "other_"})
-	for range 2 {
-		id, err := Parse[ID[late, scru64.ID]]("late_" + text)
-		if s := id.String(); err != nil || s != "late_"+text {
-			t.Error(s, err)
-		}
-	}
-	if k := kindOf((*late)(nil)); k != kindOf((*late)(nil)) {
-		t.Error("made again")
-	}
-}
-
-// Several goroutines may be the first to use a type.
-func TestConcurrent(t *testing.T) {
-	var wg sync.WaitGroup
-	for range 20 {
-		slot((*early)(nil)).Store(&noPrefix)
-		for range 4 {
-			wg.Go(func() {
-				if s := From[ID[early, scru64.ID]](scru64.MustParse(text)).String(); s != "early_"+
-					text {
-					t.Error(s)
-				}
-			})
-		}
-		wg.Wait()
-	}
-}
 
 // The text of an Any parses to the same Any, or AppendText fails.
 func TestAnyRoundTrip(t *testing.T) {

@@ -3,7 +3,6 @@ package uid60
 import (
 	"context"
 	"iter"
-	"time"
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
@@ -103,20 +102,10 @@ func NewString() (string, error) {
 	return id.String(), nil
 }
 
-// NewAt is [Generator.GenerateAt].
-func NewAt(time.Time) (ID, error) { return 0, gencore.RefuseAt(&format) }
-
 // Generate returns the next ID. It can fail with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
 // or [sortid.ErrEntropy]. With a lease it can also fail with [sortid.ErrLeaseExpired] or
 // [sortid.ErrLeaseClosed]. With a full sequence or [sortid.RollbackWait] it can block.
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
-
-// GenerateAt returns an error that matches [errors.ErrUnsupported]. In other formats it makes an ID
-// of a given time. Here only counters distinguish the IDs of one node ID, and nobody knows which
-// counters of an earlier time are free. To give IDs to old rows, use a generator of its own: with a
-// node ID that no other generator ever has, and a Clock that returns the rows' times in ascending
-// order.
-func (g *Generator) GenerateAt(time.Time) (ID, error) { return 0, gencore.RefuseAt(&format) }
 
 // GenerateContext is like Generate, but stops waiting when the context ends. Then the error matches
 // the context's error and the reason for the wait: [sortid.ErrOverflow], [sortid.ErrClockRollback]

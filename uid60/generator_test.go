@@ -78,7 +78,7 @@ func TestLease(t *testing.T) {
 				s conformance.Setup) (conformance.Gen[ID], error) {
 				return NewGenerator(Options{GeneratorOptions: s, Lease: l})
 			},
-			Format: lease.UID60, Size: size, Last: MaxTimestamp,
+			Tick: time.Millisecond, Epoch: time.UnixMilli(epoch), Size: size, Last: MaxTimestamp,
 			Node: func(id ID) uint32 { return uint32(id.Worker(size)) },
 			At:   func(id ID) int64 { return int64(id.Timestamp()) },
 		}

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/chance"
 	"github.com/sortid/sortid/verify/internal/exact"
@@ -19,7 +21,7 @@ import (
 
 type checker struct {
 	f      *sample.Format
-	timed  *sample.Format // UUIDv7 if f is TypeID, which contains a UUIDv7; otherwise f
+	timed  *sample.Format // has the time: f, or the format of the IDs inside. Nil if not yet known.
 	o      Options
 	report report.Report
 
@@ -33,8 +35,9 @@ type checker struct {
 	held   []held             // the first IDs, until the sample is full
 	sample *exact.HabitSample // infers how the generator uses the format
 
-	// Exactly one of these fields is set.
-	seen     *exact.Seen     // If IDs have no time.
+	repeats *exact.Repeats // Nil while IDs are held, or if IDs are only times.
+
+	// One of these fields is set if IDs have a time.
 	order    *exact.Order    // If all IDs must increase.
 	times    *exact.Times    // If only times must be in order.
 	disorder *exact.Disorder // If Options.Unordered is set.
@@ -43,17 +46,17 @@ type checker struct {
 	clock       *exact.Clock    // Nil if IDs have no time.
 	rules       *exact.Rules    // Nil while IDs are held.
 	previous    integer.Words
-	encoding    format.Encoding // of the previous ID; empty before the first ID
+	encoding    spec.Encoding // of the previous ID; empty before the first ID
 	intEncoding bool
 	gap         bool // a line without an ID follows the previous ID
 	lastShown   time.Time
 }
 
-func newChecker(f *format.Format, o Options) (*checker, error) {
+func newChecker(f *spec.Format, o Options) (*checker, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	timed := sample.FormatOf(cmp.Or(sample.Timed(f), f))
+	timed := usualTimed(f)
 	if err := o.validate(timed); err != nil {
 		return nil, &sortid.OptionError{Format: "verify", Err: err}
 	}
@@ -62,7 +65,8 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 			"%s IDs have no time that a clock or a limit could be compared with", f.Name)}
 	}
 	o.Unordered = o.Unordered || o.Stateless
-	c := &checker{f: sample.FormatOf(f), timed: timed, o: o, report: report.Report{Format: f.Name, Source: o.Source}}
+	c := &checker{f: sample.FormatOf(f), o: o,
+		report: report.Report{Format: f.Name, Source: o.Source}}
 	if o.Raw != "" {
 		c.fields.WriteRaw(o.Raw, o.RawTo)
 	}
@@ -88,10 +92,59 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 		c.text = c.found.Check("order.text", "texts sort in the order of their IDs",
 			"texts do not sort in the order of their IDs")
 	}
+	if !sample.Boxed(f) || o.Raw != "" || o.Live || !o.From.IsZero() || !o.To.IsZero() {
+		c.start(timed) // otherwise, the first IDs show the format inside
+	}
+	return c, nil
+}
+
+// usualTimed returns the format whose fields have the time, as most generators use the format.
+func usualTimed(f *spec.Format) *sample.Format {
+	return sample.FormatOf(cmp.Or(sample.Timed(f), f))
+}
+
+// look learns the format of the IDs inside from the first IDs.
+func (c *checker) look(first []integer.Words) {
+	first = first[:min(len(first), maxFirst)]
+	inner := usualTimed(c.f.Format)
+	counts := map[*spec.Format]int{}
+	swapped := 0
+	for i := range first {
+		f := c.f.Inner(&first[i])
+		if counts[f]++; f != nil && counts[f] > counts[inner.Format] {
+			inner = sample.FormatOf(f)
+		}
+		if w, err := c.f.ParseAs(spec.Text, swapCase(c.f.In(first[i], spec.Text))); err == nil &&
+			c.f.Inner(&w) != nil {
+			swapped++
+		}
+	}
+	c.found.Fact("inside", "%s", inner.Title)
+	if swapped > 2*counts[inner.Format] && 10*swapped >= 9*len(first) {
+		c.found.Fact("hint", "small letters seem to come before capitals in the alphabet, "+
+			"but not in this format's")
+	}
+	c.start(inner)
+}
+
+func swapCase(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r ^ 0x20
+		}
+		return r
+	}, text)
+}
+
+const maxFirst = 64
+
+// start adds the checks of the format that has the time.
+func (c *checker) start(timed *sample.Format) {
+	c.timed = timed
+	o := &c.o
 	if timed.Tick == 0 {
-		c.seen = exact.NewSeen(timed, &c.found)
 		c.begin(exact.Habits{})
-		return c, nil
+		return
 	}
 	if !o.Unordered {
 		c.rollback = c.found.Check("clock.rollback", "timestamps do not go back",
@@ -105,7 +158,6 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	} else {
 		c.begin(exact.Habits{})
 	}
-	return c, nil
 }
 
 type held struct {
@@ -129,14 +181,15 @@ func (c *checker) begin(h exact.Habits) {
 	o.NodeBits = cmp.Or(o.NodeBits, h.NodeBits)
 	c.rules = exact.New(&exact.Context{Found: &c.found, Options: o, Format: f,
 		Habits: h, Fields: &c.fields})
+	c.repeats = exact.NewRepeats(c.rules)
 	switch {
-	case c.seen != nil:
+	case f.Tick == 0:
 	case c.o.Unordered:
 		c.disorder = exact.NewDisorder(f)
 	case f.Generates || h.Rising:
 		c.order = exact.NewOrder(f, sink{c.rules, c.clock}, &c.found, c.rollback)
 	default:
-		c.times = exact.NewTimes(f, &c.found, c.rollback)
+		c.times = exact.NewTimes(f, c.rollback)
 	}
 }
 
@@ -156,6 +209,9 @@ func (c *checker) block(b *sample.Block) {
 	c.report.IDs += uint64(len(b.IDs))
 	for i := range b.Faults {
 		c.forms[i].Join(&b.Faults[i], line)
+	}
+	if c.timed == nil && len(b.IDs) > 0 {
+		c.look(b.IDs)
 	}
 	for i, s := range b.Segments {
 		s.Line += line
@@ -186,7 +242,7 @@ func (c *checker) checkSegment(list []integer.Words, s sample.Segment) {
 		c.order.Gap()
 	}
 	c.encoding = cmp.Or(c.encoding, s.Encoding)
-	c.intEncoding = c.intEncoding || s.Encoding == format.Int
+	c.intEncoding = c.intEncoding || s.Encoding == spec.Int
 	if s.Encoding != c.encoding {
 		if c.text != nil {
 			c.text.Found(s.Line, c.f.InEncoding(list[0], s.Encoding),
@@ -199,9 +255,10 @@ func (c *checker) checkSegment(list []integer.Words, s sample.Segment) {
 		c.findReserved(list, s.Line, s.Rising)
 	}
 	c.passOn(list, s.Line, s.Rising)
+	if c.repeats != nil {
+		c.repeats.Feed(list, s.Line, s.Rising)
+	}
 	switch {
-	case c.seen != nil:
-		c.seen.Feed(list, s.Line)
 	case c.disorder != nil:
 		c.disorder.Feed(list, s.Line)
 		c.clock.Feed(list, s.Line, s.Rising)
@@ -209,7 +266,7 @@ func (c *checker) checkSegment(list []integer.Words, s sample.Segment) {
 		c.times.Feed(list, s.Line)
 		c.clock.Feed(list, s.Line, s.Rising)
 		c.rules.Run(list, s.Line)
-	default:
+	case c.order != nil:
 		c.order.Feed(list, s.Line, s.Rising)
 	}
 }
@@ -258,13 +315,20 @@ func (s sink) Accept(list []integer.Words, line uint64) {
 
 func (c *checker) finish() *report.Report {
 	r := &c.report
+	if c.timed == nil {
+		c.start(usualTimed(c.f.Format))
+	}
 	if c.rules == nil {
 		c.observe()
 	}
+	falls := uint64(0)
 	if c.order != nil {
-		c.order.Finish()
+		falls = c.order.Finish()
 	}
-	c.rules.Finish()
+	if c.repeats != nil {
+		c.repeats.Finish()
+	}
+	c.rules.Finish(falls)
 	if c.clock != nil {
 		c.clock.Finish(r)
 	}
@@ -277,7 +341,7 @@ func (c *checker) finish() *report.Report {
 	c.found.JudgeChances()
 	r.Fields = c.fields.Judge(&c.found)
 	if c.o.Sources != nil {
-		c.o.Sources.compare(&c.found, c.f.Name, cmp.Or(c.o.Source, "standard input"), &c.fields)
+		c.o.Sources.compare(c, cmp.Or(c.o.Source, "standard input"))
 	}
 	if err := c.fields.Flush(); err != nil {
 		c.readFailed(err)
@@ -312,6 +376,6 @@ func (c *checker) finish() *report.Report {
 }
 
 func groupIndex(o report.Outcome) int {
-	return slices.IndexFunc(report.Groups,
+	return slices.IndexFunc(report.Groups(),
 		func(g report.Group) bool { return g.Name == o.Group() })
 }

@@ -16,7 +16,7 @@ import (
 // For any input, the counts of the report are consistent. They do not depend on the sizes of reads.
 func FuzzCheck(f *testing.F) {
 	for i, known := range format.Ours() {
-		formatName := known.Name
+		formatName := known.Name()
 		lines := controls.Sample(formatName, 40)
 		f.Add(uint8(i), uint8(0), []byte(controls.Text(lines)))
 		slices.Reverse(lines)
@@ -34,16 +34,16 @@ func FuzzCheck(f *testing.F) {
 		fm := format.Ours()[int(which)%len(format.Ours())]
 		o := Options{Now: func() time.Time { return controls.Now }, Unordered: mode&1 != 0,
 			Live: mode&2 != 0}
-		if mode&4 != 0 && fm.Name == "scru128" {
+		if mode&4 != 0 && fm.Name() == "scru128" {
 			o.Stateless = true
 		}
-		if mode&8 != 0 && fm.Name == "scru160" {
+		if mode&8 != 0 && fm.Name() == "scru160" {
 			o.Usage = UsageMicroseconds
 		}
-		if mode&16 != 0 && fm.Name == "scru64" {
+		if mode&16 != 0 && fm.Name() == "scru64" {
 			o.Nodes = []string{"42/8"}
 		}
-		r, err := Check(t.Context(), fm.Name, bytes.NewReader(input), o)
+		r, err := Check(t.Context(), fm.Name(), bytes.NewReader(input), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func FuzzCheck(f *testing.F) {
 		if o.Live {
 			return
 		}
-		again, err := Check(t.Context(), fm.Name, iotest.OneByteReader(bytes.NewReader(input)), o)
+		again, err := Check(t.Context(), fm.Name(), iotest.OneByteReader(bytes.NewReader(input)), o)
 		if err != nil || again.Lines != r.Lines || again.IDs != r.IDs ||
 			!slices.Equal(names(again.Failed()), names(r.Failed())) {
 			t.Errorf("byte by byte: %v, %d lines, %d IDs, %v; at once %d, %d, %v", err,

@@ -15,6 +15,7 @@ import (
 	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/internal/sample"
@@ -95,7 +96,7 @@ var generators = []subject{
 func writeIDs(t *testing.T, f *format.Format, values string, clock *stepClock, how string, maxBatch,
 	n int, ordered bool, w io.Writer) {
 	o := generate.Options{Clock: clock.Now, Values: map[string]string{}}
-	if f.NodeCounter > 0 {
+	if spec.Of(f).NodeCounter > 0 {
 		o.Values["rollback"] = "abort" // with abort, the generator does not wait
 	}
 	for _, v := range strings.Fields(values) {
@@ -172,12 +173,12 @@ func writeIDs(t *testing.T, f *format.Format, values string, clock *stepClock, h
 func sorted(f *format.Format, lines []byte) (out []byte) {
 	var ids []integer.Words
 	for line := range bytes.Lines(lines) {
-		v, _, _, _ := sample.FormatOf(f).ReadLine(bytes.TrimSpace(line))
+		v, _, _, _ := sample.FormatOf(spec.Of(f)).ReadLine(bytes.TrimSpace(line))
 		ids = append(ids, v)
 	}
 	slices.SortFunc(ids, integer.Words.Compare)
 	for _, v := range ids {
-		out = append(append(out, sample.FormatOf(f).InEncoding(v, format.Text)...), '\n')
+		out = append(append(out, sample.FormatOf(spec.Of(f)).InEncoding(v, spec.Text)...), '\n')
 	}
 	return out
 }
@@ -213,8 +214,8 @@ func TestGenerators(t *testing.T) {
 		n = 100_000
 	}
 	for _, f := range format.Ours() {
-		if !slices.ContainsFunc(generators, func(g subject) bool { return g.format == f.Name }) {
-			generators = append(generators, subject{f.Name, "", 20 * us, ms, ms, 300, Options{}})
+		if !slices.ContainsFunc(generators, func(g subject) bool { return g.format == f.Name() }) {
+			generators = append(generators, subject{f.Name(), "", 20 * us, ms, ms, 300, Options{}})
 		}
 	}
 	for _, g := range generators {
@@ -255,7 +256,7 @@ func TestGeneratorsLive(t *testing.T) {
 	}
 	for _, f := range format.Ours() {
 		values := map[string]string{}
-		if f.NodeCounter > 0 {
+		if spec.Of(f).NodeCounter > 0 {
 			node, _ := generate.NodeOption(f)
 			values[node.Name] = "1/4"
 		}
@@ -263,12 +264,12 @@ func TestGeneratorsLive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Run(f.Name, func(t *testing.T) {
+		t.Run(f.Name(), func(t *testing.T) {
 			t.Parallel()
 			passes(t, func() *report.Report {
 				var start, made time.Time
 				var left []byte
-				got, err := Check(t.Context(), f.Name, readerFunc(func(b []byte) (int, error) {
+				got, err := Check(t.Context(), f.Name(), readerFunc(func(b []byte) (int, error) {
 					if start.IsZero() { // the first read may be late
 						start = time.Now()
 					}

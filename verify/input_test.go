@@ -3,7 +3,6 @@ package verify
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +16,8 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/verify/internal/controls"
@@ -93,6 +92,12 @@ func TestInput(t *testing.T) {
 			fail: []string{"form.format"}, word: "is a uid60 ID", line: 500},
 		{name: "zeros", input: replaced("0000000000000000000000000"),
 			fail: []string{"form.reserved", "order.behind"}, word: "timestamp 0", line: 500},
+		{name: "header", input: "uuid_v7\n" + sound, fail: []string{"form.length"},
+			word: "a header: leave it out", line: 1},
+		{name: "footer", input: sound + "(1000 rows)\n", fail: []string{"form.length"},
+			word: "the footer of a table", line: 1001},
+		{name: "table", input: " id\n----\n" + sound, fail: []string{"form.length"},
+			word: "the line of a table", line: 1},
 		{name: "mixed encodings", format: "scru160", input: controls.Text(mixed),
 			fail: []string{"order.text"}, word: "has the encoding hex", line: 11},
 		{name: "check symbol", format: "euid", input: "C8EE934SR007G5Q94QKKXFRFV8C\n",
@@ -145,14 +150,14 @@ func TestInput(t *testing.T) {
 func TestNothingPassedWithoutIDs(t *testing.T) {
 	for _, f := range format.Ours() {
 		for _, input := range []string{"", "what?\n"} {
-			r, err := Check(t.Context(), f.Name, strings.NewReader(input), Options{Live: true})
+			r, err := Check(t.Context(), f.Name(), strings.NewReader(input), Options{Live: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, c := range r.Checks {
 				if c.Status == report.Pass && (input == "" || c.Group() != "form" &&
 					c.Group() != "input") {
-					t.Errorf("%s, input %q: %s passed", f.Name, input, c.Name)
+					t.Errorf("%s, input %q: %s passed", f.Name(), input, c.Name)
 				}
 			}
 		}
@@ -170,16 +175,12 @@ func utf16(s string) string {
 // Reserved timestamps are found at both ends of increasing IDs.
 func TestReserved(t *testing.T) {
 	for _, f := range format.Ours() {
-		if !f.Reserved {
+		if !spec.Of(f).Reserved {
 			continue
 		}
-		lines := controls.Sample(f.Name, 100)
-		var row struct{ Max string }
-		if err := json.Unmarshal(gencore.Must(f.MarshalJSON()), &row); err != nil {
-			t.Fatal(err)
-		}
-		least := sample.FormatOf(f).InEncoding(integer.Words{}, format.Text)
-		greatest := gencore.Must(f.ParseAs(format.Int, row.Max)).In(format.Text)
+		lines := controls.Sample(f.Name(), 100)
+		least := sample.FormatOf(spec.Of(f)).InEncoding(integer.Words{}, spec.Text)
+		greatest := sample.FormatOf(spec.Of(f)).InEncoding(spec.Of(f).Codec.Max, spec.Text)
 		for _, c := range []struct {
 			lines []string
 			found []uint64
@@ -190,11 +191,11 @@ func TestReserved(t *testing.T) {
 			{slices.Concat([]string{least}, lines, []string{greatest}), []uint64{1, 102}},
 		} {
 			var found []uint64
-			for _, e := range check(t, f.Name, c.lines, Options{}).Check("form.reserved").Examples {
+			for _, e := range check(t, f.Name(), c.lines, Options{}).Check("form.reserved").Examples {
 				found = append(found, e.Line)
 			}
 			if !slices.Equal(found, c.found) {
-				t.Errorf("%s: found in lines %d, want %d", f.Name, found, c.found)
+				t.Errorf("%s: found in lines %d, want %d", f.Name(), found, c.found)
 			}
 		}
 	}
@@ -203,7 +204,7 @@ func TestReserved(t *testing.T) {
 // After a line without an ID, a gap in a counter is no fault.
 func TestStepsAcrossBadLines(t *testing.T) {
 	for _, f := range format.Ours() {
-		formatName := f.Name
+		formatName := f.Name()
 		lines := controls.Sample(formatName, 5000)
 		for i := 100; i < len(lines); i += 100 {
 			lines[i] = "# a comment"
@@ -233,7 +234,7 @@ func TestSchedules(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, s := range controls.Subjects {
-		if testing.Short() && s.Mode != "" { // a mode does not change the goroutines
+		if testing.Short() && s.Format+s.Mode != "scru128" { // others have the same goroutines
 			continue
 		}
 		for _, unordered := range []bool{false, true} {
@@ -251,12 +252,12 @@ func TestSchedules(t *testing.T) {
 				for _, how := range schedules {
 					runtime.GOMAXPROCS(how.cpus)
 					f, _ := format.Lookup(s.Format)
-					c, err := newChecker(f, o)
+					c, err := newChecker(spec.Of(f), o)
 					if err != nil {
 						t.Fatal(err)
 					}
 					r := c.check(t.Context(), how.cut(strings.NewReader(controls.Text(lines))),
-						sample.Options{Format: sample.FormatOf(f), Now: o.Now, Size: how.size,
+						sample.Options{Format: sample.FormatOf(spec.Of(f)), Now: o.Now, Size: how.size,
 							Parsers: how.readers})
 					r.Elapsed = 0
 					got := fmt.Sprintf("%+v", r)
@@ -404,15 +405,15 @@ func TestRaw(t *testing.T) {
 		t.Errorf("random80: %d bytes, want %d, or their values differ", got.Len(), want.Len())
 	}
 	for _, f := range format.Ours() {
-		s := controls.Find(f.Name, "")
+		s := controls.Find(f.Name(), "")
 		if len(s.Random) == 0 {
-			t.Errorf("the model of %s has no random fields", f.Name)
+			t.Errorf("the model of %s has no random fields", f.Name())
 		}
 		for _, name := range s.Random {
 			got.Reset()
-			check(t, f.Name, s.Make(controls.New(7, "", 3000, 1)), Options{Raw: name, RawTo: &got})
+			check(t, f.Name(), s.Make(controls.New(7, "", 3000, 1)), Options{Raw: name, RawTo: &got})
 			if got.Len() == 0 {
-				t.Errorf("%s %s: no bits", f.Name, name)
+				t.Errorf("%s %s: no bits", f.Name(), name)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
@@ -29,7 +30,7 @@ func liveRun(t *testing.T, length, every time.Duration,
 		now = controls.Now.Add(at)
 		ts := uint64(controls.Now.UnixMilli() + clock(at).Milliseconds())
 		v := integer.Words{Mid: ts << 16, Low: m.Uint64()}
-		return copy(b, sample.FormatOf(gencore.Must(format.Lookup("scru128"))).InEncoding(v, format.Text)+"\n"), nil
+		return copy(b, sample.FormatOf(spec.Of(gencore.Must(format.Lookup("scru128")))).InEncoding(v, spec.Text)+"\n"), nil
 	})
 	r, err := Check(t.Context(), "scru128", reader, Options{Live: true, Unordered: true,
 		Now: func() time.Time { return now }})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/verify/internal/controls"
 )
 
@@ -31,7 +32,7 @@ type stream struct {
 
 // set writes the lowest bits of a value at a field, or its part that begins at the bit low.
 func (s *stream) set(i int, field string, value uint64) {
-	for _, f := range s.f.Layout {
+	for _, f := range s.f.Layout() {
 		if f.Name == field {
 			mask := integer.Ones(f.Bits).Shift(f.Low)
 			s.list[i] = s.list[i].AndNot(mask).Or(integer.Words{Low: value}.Shift(f.Low).And(mask))
@@ -40,7 +41,7 @@ func (s *stream) set(i int, field string, value uint64) {
 }
 
 func (s *stream) get(i int, field string) uint64 {
-	for _, f := range s.f.Layout {
+	for _, f := range s.f.Layout() {
 		if f.Name == field {
 			place := integer.PlaceOf(f.Low, f.Bits)
 			return place.Of(&s.list[i])
@@ -56,6 +57,11 @@ func each(field string, value func(s *stream, i int) uint64) func(*stream) {
 			s.set(i, field, value(s, i))
 		}
 	}
+}
+
+// reversed has the bytes of a field in the reverse order.
+func reversed(field string, size int) func(*stream, int) uint64 {
+	return func(s *stream, i int) uint64 { return bits.ReverseBytes64(s.get(i, field)) >> (64 - size) }
 }
 
 func zero(*stream, int) uint64 { return 0 }
@@ -76,7 +82,7 @@ func restarting(time, counter string, start uint64) func(*stream) {
 func bit(field string, position int, on bool) func(*stream) {
 	return func(s *stream) {
 		low := 0
-		for _, f := range s.f.Layout {
+		for _, f := range s.f.Layout() {
 			if f.Name == field {
 				low = f.Low
 			}
@@ -106,10 +112,23 @@ var twins = []twin{
 	{"uuidv7", "random", 1, "a stuck bit", "random.rand_b.first.same", "bit 7 ", bit("rand_b", 7, false)},
 	{"uuidv7", "random", 1000, "a stuck bit", "random.rand_b.same", "bit 7 ", bit("rand_b", 7, true)},
 	{"uuidv7", "random", 100_000, "a stuck bit", "random.rand_a.same", "bit 3 ", bit("rand_a", 3, true)},
+	{"ulid", "random", 100_000, "a top bit of 0", "random.randomness.high.same", "bit 39 is always 0",
+		bit("randomness", 79, false)},
+	{"uuidv7", "random", 100_000, "a top bit of 0", "random.rand_b.same", "bit 61 is always 0",
+		bit("rand_b", 61, false)},
+	{"uuidv7", "finer time", 100_000, "a top bit of 0", "random.rand_b.same", "bit 61 is always 0",
+		bit("rand_b", 61, false)},
+	{"nano64", "random", 100_000, "a top bit of 0", "random.random.same", "bit 19 is always 0",
+		bit("random", 19, false)},
 	{"uuidv7", "random", 1000, "a rollback", "clock.rollback", "goes back", back},
 	{"uuidv7", "counter of 42 bits", 100_000, "swapped", "order.swapped", "smaller", swapped},
 	{"uuidv7", "continuing", 10, "a stuck bit", "random.rand_b.same", "bit 9 ", bit("rand_b", 9, true)},
 	{"uuidv7", "finer time", 100_000, "swapped", "order.swapped", "smaller", swapped},
+	{"uuidv7", "10 bits of a finer time", 10_000, "swapped", "order.swapped", "smaller", swapped},
+	{"uuidv7", "4 bits of a finer time", 100_000, "a stuck bit", "random.rand_a.same", "bit 3 ",
+		bit("rand_a", 3, true)},
+	{"uuidv7", "1 bit of a finer time", 100_000, "a stuck bit", "random.rand_a.same", "bit 10 ",
+		bit("rand_a", 10, false)},
 	{"snowflake-twitter", "from 0", 100_000, "swapped", "order.swapped", "smaller", swapped},
 	{"snowflake-twitter", "from 0", 1000, "doubled", "order.duplicate", "same", doubled},
 	{"snowflake-instagram", "continuing", 8000, "a rollback", "clock.rollback", "goes back", back},
@@ -127,6 +146,16 @@ var twins = []twin{
 		restarting("timestamp", "counter", 77)},
 	{"objectid", "continuing", 0.1, "a counter that restarts", "rules.counter", "in a new tick",
 		restarting("timestamp", "counter", 77)},
+	{"objectid", "continuing", 1000, "the lowest byte first", "rules.counter.bytes", "reversed",
+		each("counter", reversed("counter", 24))},
+	{"objectid", "continuing", 0.1, "the lowest byte first", "rules.counter.bytes", "reversed",
+		each("counter", reversed("counter", 24))},
+	{"xid", "continuing", 10, "the lowest byte first", "rules.counter.bytes", "reversed",
+		each("counter", reversed("counter", 24))},
+	{"julid", "from 0", 8000, "the lowest byte first", "rules.counter.bytes", "reversed",
+		each("counter", reversed("counter", 16))},
+	{"flake", "from 0", 8000, "the lowest byte first", "rules.sequence.bytes", "reversed",
+		each("sequence", reversed("sequence", 16))},
 	{"xid", "continuing", 1000, "a counter that restarts", "rules.counter", "in a new tick",
 		restarting("time", "counter", 0)},
 	{"julid", "from 0", 8000, "no counter", "rules.repeat", "counter is 0", each("counter", zero)},
@@ -182,6 +211,15 @@ var twins = []twin{
 	}},
 	{"uuidv4", "random", 1, "a stuck bit", "random.random_c.same", "bit 7 ", bit("random_c", 7, true)},
 	{"uuidv4", "random", 1, "doubled", "order.duplicate", "the same as in line 6001", doubled},
+	{"uuid-base58", "version 4", 1, "a stuck bit", "random.random_a.same", "bit 46 ",
+		func(s *stream) {
+			for i := range s.list {
+				s.list[i].Mid |= 1 << 62
+			}
+		}},
+	{"short-uuid", "version 4", 1, "doubled", "order.duplicate", "the same as in line 6001", doubled},
+	{"uuid-base62", "version 4", 1, "another version", "rules.version", "0101",
+		func(s *stream) { s.list[500].Mid ^= 1 << 12 }},
 	{"nanoid", "random", 1, "far apart", "order.duplicate random.random.high.repeats " +
 		"random.random.low.repeats random.random.high.bytes random.random.low.bytes",
 		"line 1", func(s *stream) { copy(s.list[10_000:], s.list[:10_000]) }},
@@ -195,7 +233,7 @@ var twins = []twin{
 // retimed changes the Unix milliseconds of UUIDv7s and ULIDs.
 func retimed(change func(ms uint64) uint64) func(*stream) {
 	return func(s *stream) {
-		name := s.f.Layout[0].Name
+		name := s.f.Layout()[0].Name
 		for i := range s.list {
 			s.set(i, name, change(s.get(i, name)))
 		}
@@ -216,7 +254,7 @@ func TestTwins(t *testing.T) {
 			}
 			s := &stream{f: f}
 			for _, line := range controls.Ideals[at].Make(7, w.rate, 20_000) {
-				id, err := f.ParseAs(f.Encodings[0], line)
+				id, err := f.ParseAs(f.Encodings()[0], line)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -229,10 +267,10 @@ func TestTwins(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				text := id.In(f.Encodings[0])
-				if f.Name == "stripe" {
+				text := id.In(f.Encodings()[0])
+				if f.Name() == "stripe" {
 					text = "cus_" + text
-				} else if f.Text.PrefixCharacters != "" {
+				} else if spec.Of(f).Text.Prefix != nil {
 					text = "order_" + text
 				}
 				lines = append(lines, text)

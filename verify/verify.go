@@ -14,19 +14,16 @@
 package verify
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/internal/textcodec"
-	"github.com/sortid/sortid/internal/usage"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/verify/internal/exact"
 	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
@@ -75,6 +72,10 @@ type Options struct {
 	// the field.
 	NodeBits int
 
+	// Variant is the format of the IDs, if it is not nil: a Snowflake with an epoch or a layout of its
+	// own. Check then ignores the format's name.
+	Variant *format.Format
+
 	// Raw names a random field. Check writes the field's tested bits to RawTo, high bit first.
 	Raw   string
 	RawTo io.Writer
@@ -93,8 +94,8 @@ const None = exact.None
 
 // The usages of scru160's counter.
 const (
-	UsageDefault      = usage.Default
-	UsageMicroseconds = usage.Microseconds
+	UsageDefault      = spec.DefaultUsage
+	UsageMicroseconds = spec.MicrosecondsUsage
 )
 
 // Progress is how much of a source has been read.
@@ -131,7 +132,7 @@ func (o *Options) validate(f *sample.Format) error {
 // read errors are in the report. Check returns an error only for a wrong option or an unknown format: a
 // [*sortid.OptionError].
 func Check(ctx context.Context, formatName string, r io.Reader, o Options) (*report.Report, error) {
-	f, err := format.Lookup(formatName)
+	f, err := sample.Lookup(formatName, o.Variant)
 	if err != nil {
 		return nil, &sortid.OptionError{Format: "verify", Err: err}
 	}
@@ -170,34 +171,4 @@ func Open(name string) (io.ReadCloser, error) { return sample.Open(name) }
 
 // Knows reports whether Check can verify IDs of the format. It cannot if all IDs are the same, as a
 // UUID of zeros is.
-func Knows(f *format.Format) bool { return sample.Verifiable(f) }
-
-// Detect returns the most probable format of the IDs in head, the start of an input. If the IDs are
-// integers, Detect ignores the formats of other projects.
-func Detect(head []byte) (name string, ok bool) {
-	var common []*format.Format
-	lines := 0
-	for line := range bytes.Lines(head) {
-		text, _ := textcodec.CutHexPrefix(bytes.TrimSpace(line))
-		var formats []*format.Format
-		for _, c := range format.AppendDetect(nil, string(text), time.Now()) {
-			f := c.ID.Format()
-			if Knows(f) && (f.Generates || c.Encoding != format.Int) &&
-				(lines == 0 || slices.Contains(common, f)) {
-				formats = append(formats, f)
-			}
-		}
-		if len(formats) == 0 {
-			continue
-		}
-		if common, lines = formats, lines+1; lines == detectLines {
-			break
-		}
-	}
-	if len(common) == 0 {
-		return "", false
-	}
-	return common[0].Name, true
-}
-
-const detectLines = 16
+func Knows(f *format.Format) bool { return sample.Verifiable(spec.Of(f)) }

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/typed"
 )
 
@@ -62,7 +62,7 @@ func boundsCommand(c *console.Console) *cobra.Command {
 // timedFormats returns the formats whose IDs are in order of time.
 func timedFormats() []*format.Format {
 	return slices.DeleteFunc(format.All(), func(f *format.Format) bool {
-		_, _, err := f.Bounds(f.First, f.Last)
+		_, _, err := f.Bounds(f.First(), f.Last())
 		return err != nil
 	})
 }
@@ -104,11 +104,11 @@ func (q *boundsQuery) run() error {
 		return q.printCondition(bounds.First, bounds.End)
 	}
 	encoding := cmp.Or(format.Encoding(q.output.Value), q.ordered())
-	if encoding == format.Text && slices.Contains(q.format.Encodings, encoding) &&
-		!q.format.Text.Sorts {
+	if encoding == format.Text && slices.Contains(q.format.Encodings(), encoding) &&
+		!spec.Of(q.format).Text.Sorts {
 		return console.UsageErrorf(
 			"the texts of %s do not sort by time, so they cannot bound a range; use -o %s",
-			q.format.Name, q.ordered())
+			q.format.Name(), q.ordered())
 	}
 	if err := q.check(encoding); err != nil {
 		return err
@@ -142,26 +142,26 @@ func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 // Otherwise it is the integer or, if the format has none, the second encoding.
 func (q *boundsQuery) ordered() format.Encoding {
 	switch {
-	case q.format.Encodings[0] != format.Text || q.format.Text.Sorts:
-		return q.format.Encodings[0]
-	case slices.Contains(q.format.Encodings, format.Int):
+	case q.format.Encodings()[0] != format.Text || spec.Of(q.format).Text.Sorts:
+		return q.format.Encodings()[0]
+	case slices.Contains(q.format.Encodings(), format.Int):
 		return format.Int
 	}
-	return q.format.Encodings[1]
+	return q.format.Encodings()[1]
 }
 
 var errPrefix = console.UsageErrorf("--prefix is for texts: use -o text, or -o sql --as text")
 
 func (q *boundsQuery) check(e format.Encoding) error {
-	switch err := catalog.CheckEncoding(q.format, e); {
+	switch err := spec.Of(q.format).CheckEncoding(spec.Encoding(e)); {
 	case err != nil:
 		return console.UsageError(err)
 	case e != format.Text && q.prefix != "":
 		return errPrefix
-	case e == format.Text && q.prefix == "" && q.format.Text.PrefixCharacters != "":
+	case e == format.Text && q.prefix == "" && spec.Of(q.format).Text.Prefix != nil:
 		return console.UsageErrorf(
 			"texts of %s begin with a prefix, as in %s: give the prefix with --prefix",
-			q.format.Name, q.format.Example)
+			q.format.Name(), q.format.Example())
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 	switch q.as.Value {
 	case "":
 		encoding = q.ordered()
-		if q.format.Size == 8 && slices.Contains(q.format.Encodings, format.Int) {
+		if q.format.Size() == 8 && slices.Contains(q.format.Encodings(), format.Int) {
 			encoding = format.Int
 		}
 	case "bytea":
@@ -182,10 +182,10 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 	case "blob":
 		encoding, quoted = format.Hex, "X'%s'"
 	case "text":
-		if slices.Contains(q.format.Encodings, format.Text) && !q.format.Text.Sorts {
+		if slices.Contains(q.format.Encodings(), format.Text) && !spec.Of(q.format).Text.Sorts {
 			return console.UsageErrorf(
 				"the texts of %s do not sort by time, so a condition on them "+
-					"cannot select a range; use --as %s", q.format.Name, q.ordered())
+					"cannot select a range; use --as %s", q.format.Name(), q.ordered())
 		}
 	}
 	if encoding == format.Int {
@@ -197,7 +197,7 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 	if encoding == format.Text && q.mixesCase() && !q.console.Quiet {
 		q.console.Say("note: texts of %s sort by time only if the column compares bytes: "+
 			"in PostgreSQL use COLLATE \"C\"",
-			q.format.Name)
+			q.format.Name())
 	}
 	_, err := fmt.Fprintf(q.console.Out, "%s >= "+quoted+" AND %s < "+quoted+"\n",
 		q.column, q.prefix+first.In(encoding), q.column, q.prefix+end.In(encoding))
@@ -205,7 +205,7 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 }
 
 func (q *boundsQuery) mixesCase() bool {
-	text := q.format.Text
+	text := spec.Of(q.format).Text
 	return !text.FoldsCase && strings.ToLower(text.Symbols) != text.Symbols &&
 		strings.ToUpper(text.Symbols) != text.Symbols
 }
@@ -214,14 +214,14 @@ func (q *boundsQuery) mixesCase() bool {
 // underscore.
 func checkPrefix(f *format.Format, prefix string) error {
 	switch {
-	case f.Generates:
+	case f.Generates():
 		return typed.CheckPrefix(prefix)
-	case f.Text.PrefixCharacters == "":
-		return fmt.Errorf("%s IDs have no prefix", f.Name)
+	case spec.Of(f).Text.Prefix == nil:
+		return fmt.Errorf("%s IDs have no prefix", f.Name())
 	}
-	id := f.Example[strings.LastIndexByte(f.Example, '_'):]
+	id := f.Example()[strings.LastIndexByte(f.Example(), '_'):]
 	if _, err := f.Parse(prefix + id); err != nil {
-		return fmt.Errorf("%q is not a prefix of %s IDs, such as %s", prefix, f.Name, f.Example)
+		return fmt.Errorf("%q is not a prefix of %s IDs, such as %s", prefix, f.Name(), f.Example())
 	}
 	return nil
 }

@@ -55,16 +55,16 @@ func bands(r *inspect.Reading) []band {
 func appendCard(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []byte {
 	name := r.Name()
 	if !r.Ours() {
-		name = r.ID.Format().Title
+		name = r.ID.Format().Title()
 	}
 	title := c.Paint(console.Strong, name) + "  " + c.Paint(console.Strong, r.Text())
-	summary := r.ID.Format().Summary
+	summary := r.ID.Format().Summary()
 	if len(name)+2+len(r.Text())+2+len(summary) <= c.Width {
 		title += "  " + c.Paint(console.Faint, summary)
 	}
 	b = fmt.Appendf(b, "%s\n\n", title)
 	fields := bands(r)
-	if len(r.ID.Format().Encodings) > 1 || r.ID.Format().Encodings[0] != format.Text {
+	if len(r.ID.Format().Encodings()) > 1 || r.ID.Format().Encodings()[0] != format.Text {
 		b = append(bits(c, b, r.ID, fields), '\n')
 	} // a format that has only texts has no map of bits
 	b = append(table(c, b, fields), '\n')
@@ -73,10 +73,10 @@ func appendCard(c *console.Console, b []byte, r *inspect.Reading, now time.Time)
 		line("time", c.Paint(console.Strong, words.Time(t))+", "+distance(t, now))
 		line("local", t.Local().Format("2006-01-02 15:04:05.000 -07:00"))
 	}
-	for _, e := range r.ID.Format().Encodings[1:] { // the first is in the title
+	for _, e := range r.ID.Format().Encodings()[1:] { // the first is in the title
 		line(string(e), r.ID.In(e))
 	}
-	for _, note := range r.ID.Notes() {
+	for _, note := range r.Notes() {
 		line("note", c.Paint(console.Caution, note))
 	}
 	line("read", "as "+r.As()+": "+r.Reason())

@@ -23,47 +23,47 @@ func TestCard(t *testing.T) {
 	now := time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC)
 	for _, s := range format.All() {
 		var r inspect.Reading
-		err := (&inspect.Reader{Format: s}).Read(&r, s.Example, time.Now())
+		err := (&inspect.Reader{Format: s}).Read(&r, s.Example(), time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r.ID.Format() != s || !r.Given {
-			t.Errorf("%s: %s is read as %s", s.Name, s.Example, r.As())
+			t.Errorf("%s: %s is read as %s", s.Name(), s.Example(), r.As())
 		}
 		for _, width := range []int{1, 40, 79, 80, 200} {
 			plain := string(appendCard(&console.Console{Width: width}, nil, &r, now))
 			c := &console.Console{Width: width, Colours: true}
 			coloured := string(appendCard(c, nil, &r, now))
 			if escapes.MatchString(plain) {
-				t.Errorf("%s: escapes without colours: %q", s.Name, plain)
+				t.Errorf("%s: escapes without colours: %q", s.Name(), plain)
 			}
 			for _, text := range []string{plain, escapes.ReplaceAllString(coloured, "")} {
 				bits := ""
 				for line := range strings.Lines(text) {
 					if line = strings.TrimSuffix(line, "\n"); width == 80 &&
 						len([]rune(line)) > width {
-						t.Errorf("%s: wider than %d: %s", s.Name, width, line)
+						t.Errorf("%s: wider than %d: %s", s.Name(), width, line)
 					}
 					if row.MatchString(line) {
 						bits += strings.ReplaceAll(line, " ", "")
 					}
 				}
-				drawn := len(s.Encodings) > 1 || s.Encodings[0] != format.Text
+				drawn := len(s.Encodings()) > 1 || s.Encodings()[0] != format.Text
 				integer := new(big.Int).SetBytes(r.ID.Bytes())
-				if want := fmt.Sprintf("%0*b", 8*s.Size, integer); drawn && bits != want ||
+				if want := fmt.Sprintf("%0*b", 8*s.Size(), integer); drawn && bits != want ||
 					!drawn && bits != "" {
-					t.Errorf("%s: bits %s, want %s", s.Name, bits, want)
+					t.Errorf("%s: bits %s, want %s", s.Name(), bits, want)
 				}
-				for _, e := range s.Encodings[1:] {
+				for _, e := range s.Encodings()[1:] {
 					if !strings.Contains(text, fmt.Sprintf("\n  %-6s  %s\n", e, r.ID.In(e))) &&
 						width >= 80 {
-						t.Errorf("%s: no %s in %s", s.Name, e, text)
+						t.Errorf("%s: no %s in %s", s.Name(), e, text)
 					}
 				}
 				for _, f := range r.ID.Fields() {
 					if !regexp.MustCompile(f.Name + ` +` + fmt.Sprint(f.Bits) + ` bits +` +
 						f.String() + `  `).MatchString(text) {
-						t.Errorf("%s: no %s in %s", s.Name, f.Name, text)
+						t.Errorf("%s: no %s in %s", s.Name(), f.Name, text)
 					}
 				}
 			}
@@ -75,7 +75,7 @@ func TestCard(t *testing.T) {
 				}
 				mark := (&console.Console{Colours: true}).Paint(b.style, "■")
 				if seen[mark] || !strings.Contains(coloured, mark) {
-					t.Errorf("%s: %s shares its colour with another field, or is not shown", s.Name,
+					t.Errorf("%s: %s shares its colour with another field, or is not shown", s.Name(),
 						b.value.Name)
 				}
 				seen[mark] = true
@@ -86,9 +86,9 @@ func TestCard(t *testing.T) {
 						letters += strings.Count(line, string(b.letter))
 					}
 				}
-				if drawn := len(s.Encodings) > 1 || s.Encodings[0] != format.Text; drawn &&
+				if drawn := len(s.Encodings()) > 1 || s.Encodings()[0] != format.Text; drawn &&
 					letters != b.value.Bits {
-					t.Errorf("%s: %d letters %c on the map, want %d", s.Name, letters, b.letter,
+					t.Errorf("%s: %d letters %c on the map, want %d", s.Name(), letters, b.letter,
 						b.value.Bits)
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/input"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 func convertCommand(c *console.Console) *cobra.Command {
@@ -41,10 +42,10 @@ func convertCommand(c *console.Console) *cobra.Command {
 		}
 		in := inspect.Reader{Format: given.One(), From: format.Encoding(from.Value)}
 		for _, encoding := range []format.Encoding{in.From, to.encoding} {
-			if in.Format == nil || encoding == "" || slices.Contains(inspect.Bases, string(encoding)) {
+			if in.Format == nil || !slices.Contains(encodings, encoding) {
 				continue
 			}
-			if err := catalog.CheckEncoding(in.Format, encoding); err != nil {
+			if err := spec.Of(in.Format).CheckEncoding(spec.Encoding(encoding)); err != nil {
 				return console.UsageError(err)
 			}
 		}
@@ -64,9 +65,9 @@ func convertCommand(c *console.Console) *cobra.Command {
 
 // chooseFrom adds the flag for the encoding of the input.
 func chooseFrom(cmd *cobra.Command) *flags.Choice {
-	names := []string{"text", "hex", "int", "uuid"}
+	names := slices.Concat([]string{"text", "hex", "int", "uuid"}, inspect.Bases, inspect.Orders)
 	return flags.Choose(cmd, "from", "", "the `ENCODING` of all IDs (default: a guess for each)", "",
-		append(names, inspect.Bases...)...)
+		names...)
 }
 
 // A target is what to write: an encoding, the number in a base, the time or a format.
@@ -81,6 +82,9 @@ type target struct {
 func (t *target) append(b []byte, r *inspect.Reading) ([]byte, error) {
 	if t.name == "time" {
 		return r.AppendTime(b)
+	}
+	if err := r.Exact(); err != nil {
+		return b, err
 	}
 	if t.base != "" {
 		text := r.InBase(t.base)
@@ -102,7 +106,7 @@ func (t *target) append(b []byte, r *inspect.Reading) ([]byte, error) {
 		return b, err
 	}
 	if !r.Given { // convert has checked the named format
-		if err := catalog.CheckEncoding(r.ID.Format(), t.encoding); err != nil {
+		if err := spec.Of(r.ID.Format()).CheckEncoding(spec.Encoding(t.encoding)); err != nil {
 			return b, err
 		}
 	}
@@ -128,7 +132,7 @@ func (t *target) appendAs(b []byte, r *inspect.Reading) ([]byte, error) {
 	if err != nil {
 		return b, err
 	}
-	return id.Append(b, t.format.Encodings[0]), nil
+	return id.Append(b, t.format.Encodings()[0]), nil
 }
 
 func (t *target) String() string { return t.name }

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +25,8 @@ type documented struct {
 }
 
 var notHere = []struct{ pattern, reason string }{
-	{`^(make|docker|go|CGO_ENABLED=0 go|export) `, "other tests run these, or they need a network"},
+	{`^(make|docker|kubectl|go|CGO_ENABLED=0 go|export) `, "other tests run these, or they need a network"},
+	{`kubernetes:`, "TestKubernetes runs these"},
 	{`example\.com`, "the reader's own server"},
 	{`RNG_test|dieharder`, "programs that may be missing"},
 	{`my_ids\.py|^python3 `, "TestDocumentedExample runs these"},
@@ -56,7 +59,7 @@ func TestDocuments(t *testing.T) {
 	for name, file := range map[string]string{"cert.pem": cert, "key.pem": key} {
 		check.OK(t, os.Symlink(file, filepath.Join(dir, name)))
 	}
-	startServerAt(t, address, "--store", "bolt:"+filepath.Join(dir, "server.db"))
+	startServerAt(t, address, "--store", "bolt:"+filepath.Join(dir, "ids.db"), "--create")
 
 	ran := 0
 	for _, c := range commands {
@@ -96,6 +99,45 @@ func TestDocuments(t *testing.T) {
 	if ran < 40 {
 		t.Errorf("%d commands ran, want at least 40", ran)
 	}
+}
+
+// Links in documents lead to files and headings that exist.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	files := check.Must(filepath.Glob("../../docs/*.md"))(t)
+	files = append(files, check.Must(filepath.Glob("../../*.md"))(t)...)
+	link := regexp.MustCompile(`\]\(([^)\s#:]*)(?:#([^)\s]+))?\)`)
+	for _, file := range append(files, "web/README.md") {
+		for _, m := range link.FindAllStringSubmatch(string(check.Must(os.ReadFile(file))(t)), -1) {
+			target := file
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(file), m[1])
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: %v", file, err)
+			} else if m[2] != "" && !slices.Contains(anchors(t, target), m[2]) {
+				t.Errorf("%s: %s has no heading #%s", file, target, m[2])
+			}
+		}
+	}
+}
+
+var (
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	dropped = regexp.MustCompile(`[^\w -]`)
+)
+
+// anchors returns the names that GitHub gives to a document's headings.
+func anchors(t *testing.T, file string) (names []string) {
+	seen := map[string]int{}
+	for _, m := range heading.FindAllStringSubmatch(string(check.Must(os.ReadFile(file))(t)), -1) {
+		name := strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-")
+		if seen[name]++; seen[name] > 1 {
+			name += fmt.Sprintf("-%d", seen[name]-1)
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 func readDocuments(t *testing.T) []documented {

@@ -11,8 +11,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
-	"github.com/sortid/sortid/cmd/sortid/internal/plan"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 )
 
@@ -39,7 +38,7 @@ func formatsCommand(c *console.Console) *cobra.Command {
 // comparison returns a table of our formats, their longer descriptions, and a list of other
 // formats.
 func comparison(c *console.Console) []byte {
-	ours := format.Ours()
+	ours := spec.Ours()
 	var cells strings.Builder
 	w := tabwriter.NewWriter(&cells, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "FORMAT\tBITS\tTEXT\tTICK\tUNTIL\tTEXT SORTS\t")
@@ -54,7 +53,7 @@ func comparison(c *console.Console) []byte {
 	for i, row := range strings.Split(strings.TrimSuffix(cells.String(), "\n"), "\n") {
 		style, unique := console.Strong, "UNIQUE THROUGH"
 		if i > 0 {
-			style, unique = console.Plain, plan.FactsOf(ours[i-1]).Unique
+			style, unique = console.Plain, ours[i-1].Plan.Unique
 		}
 		if narrow = c.Width-len(row) < 20; narrow { // a list below shows the last column
 			row = strings.TrimRight(row, " ")
@@ -63,7 +62,7 @@ func comparison(c *console.Console) []byte {
 		}
 		b = append(append(b, c.Paint(style, row)...), '\n')
 	}
-	section := func(title string, formats []*format.Format, of func(*format.Format) string) {
+	section := func(title string, formats []*spec.Format, of func(*spec.Format) string) {
 		b = fmt.Appendf(b, "\n%s\n", c.Paint(console.Strong, title))
 		names := 0
 		for _, s := range formats {
@@ -74,18 +73,21 @@ func comparison(c *console.Console) []byte {
 		}
 	}
 	if narrow {
-		section("UNIQUE THROUGH", ours, func(s *format.Format) string { return plan.FactsOf(s).Unique })
+		section("UNIQUE THROUGH", ours, func(s *spec.Format) string { return s.Plan.Unique })
 	}
-	section("CHOOSE IT WHEN", ours, func(s *format.Format) string { return plan.FactsOf(s).Choose })
-	section("IN ONE TICK", ours, func(s *format.Format) string { return plan.FactsOf(s).PerTick })
-	section("LOOKS LIKE", ours, func(s *format.Format) string { return s.Example })
-	section("FORMATS OF OTHERS, WHICH SORTID READS", format.All()[len(ours):],
-		func(s *format.Format) string { return s.Summary })
+	section("CHOOSE IT WHEN", ours, func(s *spec.Format) string { return s.Plan.Choose })
+	section("IN ONE TICK", ours, func(s *spec.Format) string { return s.Plan.PerTick })
+	section("LOOKS LIKE", ours, func(s *spec.Format) string { return s.Example })
+	section("SHARE OF RANDOM TEXTS THAT LOOK LIKE IT", ours, func(s *spec.Format) string {
+		return strconv.FormatFloat(100*s.Chance(spec.Text, s.Example, 0), 'g', 3, 64) + " %"
+	})
+	section("FORMATS OF OTHERS, WHICH SORTID READS", spec.All()[len(ours):],
+		func(s *spec.Format) string { return s.Summary })
 	return b
 }
 
 // lengths returns the usual lengths of texts in words, such as "9 or 10".
-func lengths(f *format.Format) string {
+func lengths(f *spec.Format) string {
 	var lengths []string
 	for _, n := range f.Text.Usual {
 		lengths = append(lengths, strconv.Itoa(n))

@@ -19,6 +19,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/cmd/sortid/internal/supervise"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/store"
 )
 
@@ -60,7 +61,7 @@ var values = sync.OnceValue(func() *strings.Replacer {
 	last := len(names) - 1
 	return strings.NewReplacer("{formats}", strings.Join(names[:last], ", ")+" and "+names[last],
 		"{unnamed}", strings.Join(unnamed(), ", "), "{times}", flags.Times, "{urls}\n", storeURLs(),
-		"{windows}\n", supervise.Table(), "{window}", nodeid.ProgramWindow.String())
+		"{windows}\n", supervise.Table(), "{window}", nodeid.UsualPace.Window.String())
 })
 
 // describe sets the text and the examples of cmd.
@@ -82,8 +83,8 @@ func pathName(cmd *cobra.Command) string {
 // unnamed returns the formats that scan finds without --format.
 func unnamed() (names []string) {
 	for _, f := range format.All() {
-		if !f.Search.WordLike && !f.Search.Named {
-			names = append(names, f.Name)
+		if !spec.Of(f).Search.WordLike && !spec.Of(f).Search.Named {
+			names = append(names, f.Name())
 		}
 	}
 	return names
@@ -158,9 +159,13 @@ Flags of all commands:
 
 // version returns the versions of sortid and Go, and the system.
 func version() string {
-	v := "(devel)"
+	return fmt.Sprintf("%s, %s %s/%s", release(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// release returns the version of sortid alone.
+func release() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		v = info.Main.Version
+		return info.Main.Version
 	}
-	return fmt.Sprintf("%s, %s %s/%s", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return "(devel)"
 }

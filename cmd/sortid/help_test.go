@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
-	"regexp"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/internal/check"
@@ -53,33 +53,44 @@ func TestHelpWidth(t *testing.T) {
 	})
 }
 
-// A manual page names all flags. Only macros begin with a dot, and no hyphen can become a dash.
+// A manual page names all flags, and no hyphen of a flag can become a dash. Examples keep their
+// lines.
 func TestManPages(t *testing.T) {
-	macro := regexp.MustCompile(`^\.(nh|PP|TP|EX|EE|(TH|SH) .*)$`)
+	t.Setenv("SOURCE_DATE_EPOCH", "0")
+	dir := t.TempDir()
 	root := root(&console.Console{})
+	root.SetArgs([]string{"man", dir})
+	check.OK(t, root.Execute())
 	eachCommand(root, func(cmd *cobra.Command) {
-		page := string(manPage(cmd, time.Unix(0, 0).UTC()))
-		if !strings.Contains(page, `" 1 "Jan 1970" sortid sortid`) {
-			t.Errorf("%s: no title with the date in %s", cmd.CommandPath(), page)
+		if !cmd.IsAvailableCommand() && cmd.HasParent() {
+			return
+		}
+		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
+		page := string(check.Must(os.ReadFile(filepath.Join(dir, name+".1")))(t))
+		if !strings.Contains(page, `"1" "Jan 1970" "sortid" "sortid"`) {
+			t.Errorf("%s: no title with the date in %s", name, page)
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if name := strings.ReplaceAll("--"+f.Name, "-", `\-`); !f.Hidden &&
-				!strings.Contains(page, name) {
-				t.Errorf("%s: no %s in %s", cmd.CommandPath(), name, page)
+			flag := strings.ReplaceAll("--"+f.Name, "-", `\-`)
+			if !f.Hidden && !strings.Contains(page, flag) {
+				t.Errorf("%s: no %s in %s", name, flag, page)
 			}
 		})
-		for line := range strings.Lines(page) {
-			line = strings.TrimSuffix(line, "\n")
-			if strings.HasPrefix(line, ".") && !macro.MatchString(line) || strings.HasPrefix(line, "'") ||
-				!strings.HasPrefix(line, ".TH") && strings.Contains(strings.ReplaceAll(line, `\-`, ""), "-") {
-				t.Errorf("%s: line %q", cmd.CommandPath(), line)
+		for line := range strings.Lines(cmd.Example) {
+			line = strings.ReplaceAll(strings.ReplaceAll(line, `\`, `\\`), "-", `\-`)
+			if !strings.Contains(page, line) {
+				t.Errorf("%s: no line %q in %s", name, line, page)
 			}
 		}
 	})
+}
+
+func TestMarkdown(t *testing.T) {
 	for text, want := range map[string]string{
-		".profile": `\&.profile`, "a\n.b\n'c": "a\n\\&.b\n\\&'c", `\d`: `\ed`, "--n": `\-\-n`,
+		"a *b*\n- c\n  d":     "a \\*b\\*\n- c\n  d",
+		"a:\n\n  b\n  c\n\nd": "a:\n\n      b\n      c\n\nd",
 	} {
-		if got := roff(text); got != want {
+		if got := markdown(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/input"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/internal/usage"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 // shared has the formats whose node ID and counter share a field.
 var shared = slices.DeleteFunc(format.Ours(),
-	func(s *format.Format) bool { return s.NodeCounter == 0 })
+	func(s *format.Format) bool { return spec.Of(s).NodeCounter == 0 })
 
 var sharedNames = strings.Join(catalog.Names(shared), ", ")
 
@@ -92,23 +92,27 @@ func inspection(c *console.Console,
 
 func checkNodeBits(size int, given *format.Format) error {
 	for _, s := range shared {
-		if _, err := usage.SplitNode(s, size); err != nil {
+		if _, err := spec.Of(s).SplitNode(size); err != nil {
 			return console.UsageErrorf("--node-bits: %w", err)
 		}
 	}
-	if given != nil && given.NodeCounter == 0 {
+	if given != nil && spec.Of(given).NodeCounter == 0 {
 		return console.UsageErrorf(
-			"--node-bits is for %s, but --format is %s", sharedNames, given.Name)
+			"--node-bits is for %s, but --format is %s", sharedNames, given.Name())
 	}
 	return nil
 }
 
 func splitNode(r *inspect.Reading, size int) (err error) {
-	if r.ID.Format().NodeCounter == 0 {
+	if spec.Of(r.ID.Format()).NodeCounter == 0 {
 		return console.UsageErrorf("--node-bits is for %s, but %s is read as %s", sharedNames,
 			inspect.Quote(r.Input), r.As())
 	}
-	r.Split, err = usage.SplitNode(r.ID.Format(), size)
+	split, err := spec.Of(r.ID.Format()).SplitNode(size)
+	for _, f := range split {
+		r.Split = append(r.Split, format.Field{Name: f.Name, Bits: f.Bits, Low: f.Low,
+			Kind: format.Kind(f.Kind), Meaning: f.Meaning})
+	}
 	return err
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +62,7 @@ func leaseListCommand(c *console.Console) *cobra.Command {
 				"--all: a server shows only node IDs that somebody holds, or nobody " +
 					"can have yet; run this with the URL of the server's own store")
 		}
-		return st.Print(args[0], func(ctx context.Context, s *store.Source) (out []byte, err error) {
+		return st.Print(args[0], func(ctx context.Context, s store.Source) (out []byte, err error) {
 			all, err := realms.ReadAll(ctx, c, s, st.Realm)
 			for i, r := range all {
 				entries := r.Entries(which)
@@ -92,7 +91,7 @@ func leaseShowCommand(c *console.Console) *cobra.Command {
 	output := flags.Choose(cmd, "output", "o", "what to print", "card", "card", "json")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return st.Print(args[0], func(ctx context.Context, s *store.Source) ([]byte, error) {
+		return st.Print(args[0], func(ctx context.Context, s store.Source) ([]byte, error) {
 			items, err := itemsOf(ctx, c, s, st.Realm, args[1:])
 			if output.Value == "json" {
 				return realms.AppendJSON(nil, items...), err
@@ -112,7 +111,7 @@ func leaseShowCommand(c *console.Console) *cobra.Command {
 
 // itemsOf returns the realms' summaries or, if a node ID is given, the entries that overlap with
 // this node ID.
-func itemsOf(ctx context.Context, c *console.Console, s *store.Source, realm string,
+func itemsOf(ctx context.Context, c *console.Console, s store.Source, realm string,
 	given []string) (items []realms.Item, err error) {
 	if len(given) == 0 {
 		all, err := realms.ReadAll(ctx, c, s, realm)
@@ -121,15 +120,14 @@ func itemsOf(ctx context.Context, c *console.Console, s *store.Source, realm str
 		}
 		return items, err
 	}
-	r, err := realms.ReadOne(ctx, c, s, realm)
+	r, b, err := realms.ReadNode(ctx, s, realm, given[0])
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.Block(given[0])
 	for _, e := range r.Around(b) {
 		items = append(items, e)
 	}
-	return items, err
+	return items, nil
 }
 
 func leaseCreateCommand(c *console.Console) *cobra.Command {
@@ -142,7 +140,7 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 	of := nodeid.ChooseFormat(cmd, "the format of the realm's node IDs")
 	bits := chooseBits(cmd, "grant only node IDs of this size (default: of scru64, all sizes; "+
 		"of other formats, the size of the format's field)")
-	window, lead := nodeid.ChooseTerms(cmd, nodeid.ProgramWindow.String()+", with all sizes 1m0s",
+	window, lead := nodeid.ChooseTerms(cmd, nodeid.UsualPace.Window.String()+", with all sizes 1m0s",
 		"10s")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -156,11 +154,11 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 			return err
 		}
 		config.Window, config.MaxLead = *window, *lead
-		if err := validate(config); err != nil {
-			return console.UsageError(err)
+		if err := nodeid.Validate(config); err != nil {
+			return err
 		}
 		return nodeid.UseWith(st, args[0], store.OpenSource,
-			func(ctx context.Context, s *store.Source) error {
+			func(ctx context.Context, s store.Source) error {
 				conditions := s.Conditions()
 				for _, condition := range conditions {
 					c.Say("%s", condition)
@@ -193,11 +191,6 @@ func newRealm(f *format.Format, name string, bits int) (lease.Config, error) {
 	return nodeid.NewRealm(f, name, bits)
 }
 
-func validate(config lease.Config) error {
-	config.NodeBits = cmp.Or(config.NodeBits, 1)
-	return config.Validate()
-}
-
 func leaseSetCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set URL",
@@ -206,28 +199,39 @@ func leaseSetCommand(c *console.Console) *cobra.Command {
 	}
 	st := nodeid.ChooseStore(c, cmd, nodeid.Patience)
 	window, lead := nodeid.ChooseTerms(cmd, "as it is", "as it is")
+	force := cmd.Flags().Bool("force", false,
+		"make the window or the lead shorter even if processes hold leases and may end")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *window == 0 && *lead == 0 {
 			return console.UsageErrorf("set wants --lease-window or --lead")
 		}
-		return st.Use(args[0], func(ctx context.Context, s *store.Source) error {
-			r, err := realms.ReadOne(ctx, c, s, st.Realm)
+		return st.Use(args[0], func(ctx context.Context, s store.Source) error {
+			realm, err := realms.Choose(ctx, s, st.Realm)
 			if err != nil {
 				return err
 			}
-			terms, err := setTerms(ctx, s, r.Name, *window, *lead)
+			was, err := s.Terms(ctx, realm)
+			if err != nil {
+				return err
+			}
+			terms, err := s.SetTerms(ctx, realm,
+				lease.TermsChange{Window: *window, Lead: *lead, Force: *force})
 			if errors.Is(err, lease.ErrConfig) {
 				return console.UsageError(err)
+			}
+			if used := (*lease.InUseError)(nil); errors.As(err, &used) {
+				return fmt.Errorf("%w. Nothing was changed. "+
+					"With --force, their leases become shorter, and their programs may end", used)
 			}
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(c.Err,
-				"sortid: realm %q has windows of %v and a lead of %v; it had %v and %v\n", r.Name,
+				"sortid: realm %q has windows of %v and a lead of %v; it had %v and %v\n", realm,
 				terms.Rounded(terms.Window), terms.Rounded(terms.Lead),
-				terms.Rounded(r.Root.Terms.Window), terms.Rounded(r.Root.Terms.Lead))
-			if terms.Window > r.Root.Terms.Window || terms.Lead > r.Root.Terms.Lead {
+				terms.Rounded(was.Window), terms.Rounded(was.Lead))
+			if terms.Window > was.Window || terms.Lead > was.Lead {
 				fmt.Fprintf(c.Err,
 					"sortid: if you restore the store from a copy made before now, "+
 						"fence it with --lease-window %v --lead %v\n",
@@ -238,18 +242,6 @@ func leaseSetCommand(c *console.Console) *cobra.Command {
 	}
 	return cmd
 }
-
-func setTerms(ctx context.Context, s *store.Source, realm string, window,
-	lead time.Duration) (lease.Terms, error) {
-	if s.Server == nil {
-		return lease.SetTerms(ctx, s.Store, realm, window, lead)
-	}
-	info, err := s.Server.SetRealm(ctx, realm, window, lead)
-	return info.Terms, err
-}
-
-// listAge is how old a server's list of leases may be; see [lease.StoreLessor.Holdings].
-const listAge = 10 * time.Second
 
 func leaseEvictCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
@@ -271,21 +263,18 @@ func leaseEvictCommand(c *console.Console) *cobra.Command {
 		}
 		var r *realms.Realm
 		var e realms.Entry
-		if err := st.Use(args[0], func(ctx context.Context, s *store.Source) error {
+		if err := st.Use(args[0], func(ctx context.Context, s store.Source) error {
 			for began := time.Now(); ; {
+				var b lease.Block
 				var err error
-				if r, err = realms.ReadOne(ctx, c, s, st.Realm); err != nil {
-					return err
-				}
-				b, err := r.Block(args[1])
-				if err != nil {
+				if r, b, err = realms.ReadNode(ctx, s, st.Realm, args[1]); err != nil {
 					return err
 				}
 				e = r.EntryOf(b)
-				if e.IsHeld() || e.Waits() || s.Server == nil || time.Since(began) > listAge {
+				if e.IsHeld() || e.Waits() || time.Since(began) >= r.MaxAge {
 					return nil
 				}
-				select { // the server's list may be old
+				select {
 				case <-time.After(time.Second):
 				case <-ctx.Done():
 					return nil
@@ -309,8 +298,8 @@ The process can use it until then at most, and then gets another node ID.
 Take it?`, e.Block, r.Name, e.Who(), e.Until); err != nil {
 			return err
 		}
-		return st.Use(args[0], func(ctx context.Context, s *store.Source) error {
-			held, err := r.Evict(ctx, s, e)
+		return st.Use(args[0], func(ctx context.Context, s store.Source) error {
+			held, err := realms.Evict(ctx, s, e)
 			switch {
 			case err != nil:
 				return err
@@ -344,13 +333,14 @@ That process has released it. Were the times in its IDs at most %v ahead of its 
 Free the node ID?`, e.Block, r.Name, e.Who(), ahead); err != nil {
 		return err
 	}
-	return st.Use(url, func(ctx context.Context, s *store.Source) error {
-		if err := r.Reclaim(ctx, s, e, ahead); err != nil {
-			return err
-		}
-		fmt.Fprintf(c.Err, "sortid: node ID %s of realm %q is free\n", e.Block, r.Name)
-		return nil
-	})
+	free := func(ctx context.Context, s store.Store) error {
+		return realms.Reclaim(ctx, s, e, ahead)
+	}
+	if err := nodeid.UseWith(st, url, store.OpenExisting, free); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Err, "sortid: node ID %s of realm %q is free\n", e.Block, r.Name)
+	return nil
 }
 
 func leaseFenceCommand(c *console.Console) *cobra.Command {
@@ -377,7 +367,8 @@ func leaseFenceCommand(c *console.Console) *cobra.Command {
 					"the store until it is fenced; stop the server, and run this with the URL of its store")
 		}
 		open := store.OpenExisting
-		f := &realms.Fencing{Console: c, Realm: st.Realm, Skew: *skew, Window: *window, Lead: *lead}
+		f := &realms.Fencing{Console: c, Realm: st.Realm, Skew: *skew, Window: *window, Lead: *lead,
+			Pace: nodeid.PaceOf(args[0])}
 		if of.One() != nil || *bits != 0 {
 			lost, err := newRealm(of.One(), st.Realm, int(*bits))
 			if err != nil {

@@ -84,6 +84,8 @@ func addExecFlags(cmd *cobra.Command) *execFlags {
 	f.onLoss = flags.Choose(cmd, "on-loss", "", "what to do after the loss of the lease", "exit",
 		"exit", "restart")
 	set.StringVar(&f.options.Status, "status", "", "show the state of the lease in `FILE`, as JSON")
+	set.StringVar(&f.options.File, "lease-file", "",
+		"keep in `FILE` what the next start needs to give the node ID back, if this one is killed")
 	set.StringVar(&f.options.Metrics, "metrics", "",
 		"serve metrics for Prometheus at `ADDR`, such as 127.0.0.1:9105")
 	return f
@@ -117,6 +119,8 @@ func (f *execFlags) complete(cmd *cobra.Command) (err error) {
 			"--node-bits %d: a node ID has 1 to %d bits", l.Bits, lease.MaxBits)
 	case f.count > 1<<lease.MaxBits:
 		return console.UsageErrorf("--count %d: no realm has so many node IDs", f.count)
+	case given("lease-file") && f.options.File == "":
+		return console.UsageErrorf("--lease-file wants the name of a file, but is empty")
 	case given("status") && f.options.Status == "":
 		return console.UsageErrorf("--status wants the name of a file, but is empty")
 	}
@@ -146,7 +150,7 @@ func (f *execFlags) chooseRealm() (err error) {
 		return err
 	}
 	f.options.Realm.Window = f.options.Lease.Window
-	return console.UsageError(validate(f.options.Realm))
+	return nodeid.Validate(f.options.Realm)
 }
 
 // usualFormat is the format of a new realm if neither a format nor a size is given.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 type wrapped struct {
@@ -87,9 +89,61 @@ func (w *wrapped) watchdog() int {
 	return process
 }
 
+// In a container that is killed again and again, exec holds one node ID. Two programs cannot use
+// one file.
+func TestLeaseFile(t *testing.T) {
+	testserver.Long(t, "waits for a lock")
+	unshare := []string{testserver.Program(t, "unshare"), "--pid", "--fork", "--kill-child",
+		"--mount-proc", "--map-root-user"}
+	if text, err := exec.Command(unshare[0],
+		append(unshare[1:], "true")...).CombinedOutput(); err != nil {
+		t.Skipf("%s; to run this: allow user namespaces", text)
+	}
+	dir := t.TempDir()
+	store, file := "bolt:"+filepath.Join(dir, "s.db"), filepath.Join(dir, "lease")
+	sortid(t, "", "lease", "create", store, "--realm", "shop", "--node-bits", "4")
+	run := func() (*exec.Cmd, *bytes.Buffer, string) {
+		cmd := exec.Command(unshare[0], append(unshare[1:], commandPath(t, "sortid"), "lease",
+			"exec", store, "--realm", "shop", "--lease-file", file, "--",
+			"sh", "-c", "echo $SORTID_NODE_ID; exec sleep 1000")...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out := check.Must(cmd.StdoutPipe())(t)
+		check.OK(t, cmd.Start())
+		t.Cleanup(func() { cmd.Process.Kill() })
+		node, _ := bufio.NewReader(out).ReadString('\n')
+		return cmd, &stderr, node
+	}
+	for i := range 5 {
+		cmd, stderr, node := run()
+		if node == "" {
+			t.Fatalf("start %d: %s", i, stderr)
+		}
+		list := sortid(t, "", "lease", "list", store, "--realm", "shop")
+		if n := strings.Count(list, " held "); n != 1 {
+			t.Errorf("start %d: %d node IDs are held\n%s", i, n, list)
+		}
+		if !check.Soon(func() bool { // the file is written soon
+			text, _ := os.ReadFile(file)
+			return bytes.Contains(text, []byte(`"record"`))
+		}) {
+			t.Fatal("nothing is kept")
+		}
+		if i == 4 {
+			if _, stderr, node := run(); node != "" ||
+				!strings.Contains(stderr.String(), "another program with this file runs") {
+				t.Errorf("a second program has node ID %s: %s", node, stderr)
+			}
+		}
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
+}
+
 // If exec is stopped, its program ends before the lease does, even if the program ignores SIGTERM
 // or is stopped, too.
 func TestExecStopped(t *testing.T) {
+	testserver.Waits(t, "waits until leases end")
 	t.Parallel()
 	for _, c := range []struct {
 		name, script string
@@ -135,6 +189,7 @@ func TestExecStopped(t *testing.T) {
 
 // If all processes are stopped past the lease's end, the program gets nothing but SIGKILL.
 func TestExecFrozen(t *testing.T) {
+	testserver.Long(t, "waits for the ends of leases")
 	w := wrapExec(t, `trap 'echo term' TERM`)
 	t.Parallel()
 	frozen := []int{w.program, w.watchdog(), w.Process.Pid}

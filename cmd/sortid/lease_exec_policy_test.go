@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 // A supervised is a "lease exec" that the test observes by its status.
@@ -100,6 +101,7 @@ var sleeper = []string{"--", "sh", "-c", "while :; do sleep 0.05; done"}
 
 // An evicted program ends, or starts again with another node ID. A signal ends the restarts.
 func TestExecEvicted(t *testing.T) {
+	testserver.Long(t, "waits for the ends of leases")
 	t.Parallel()
 	served := "bolt:" + filepath.Join(t.TempDir(), "s.db")
 	sortid(t, "", "lease", "create", served, "--realm", "r", "--node-bits", "4")
@@ -139,6 +141,7 @@ func TestExecEvicted(t *testing.T) {
 
 // SIGTERM and SIGINT end the wait for a node ID or for the store.
 func TestExecWaitSignalled(t *testing.T) {
+	testserver.Long(t, "waits for signals")
 	t.Parallel()
 	holder := runSupervised(t, "", append([]string{"--node-id", "5"}, sleeper...)...)
 	holder.status("held")
@@ -206,7 +209,7 @@ func TestExecMissingRealm(t *testing.T) {
 		"--realm \"x\" --format snowflake-twitter":         {"--realm", "x", "--format", "snowflake-twitter"},
 	} {
 		args = append(append([]string{"lease", "exec", store}, args...), "--", "true")
-		if _, stderr := expect(t, 1, args); !strings.HasSuffix(stderr, "URL "+want+"\n") {
+		if _, stderr := expect(t, 1, args); !strings.HasSuffix(stderr, "create "+store+" "+want+"\n") {
 			t.Errorf("%q: %s", args, stderr)
 		}
 	}

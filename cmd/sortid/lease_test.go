@@ -39,7 +39,7 @@ func TestAsk(t *testing.T) {
 		"\n": false, "": false, "yo\n": false, "\ny\n": false} {
 		path, st := openBolt(t)
 		l := check.Must(lease.Acquire(t.Context(), st, lease.Config{Realm: "scru64",
-			Format: lease.SCRU64, NodeBits: 8, Name: "me"}))(t)
+			Format: lease.SCRU64(), NodeBits: 8, Name: "me"}))(t)
 		node := lease.Block{NodeID: l.NodeID(), Size: 8}
 		root, _, err := lease.Records(t.Context(), st, "scru64")
 		if err != nil {
@@ -70,7 +70,7 @@ func TestAsk(t *testing.T) {
 func TestGivenBack(t *testing.T) {
 	path, st := openBolt(t)
 	check.Must(lease.Create(t.Context(), st,
-		lease.Config{Realm: "scru64", Format: lease.SCRU64}))(t)
+		lease.Config{Realm: "scru64", Format: lease.SCRU64()}))(t)
 	for _, out := range []*full{{after: 100}, {after: 100_000}} {
 		code, stderr := start(nil, out, "new", "scru64", "--lease", "bolt:"+path, "--forever")
 		if code != console.Failure || stderr != "sortid: disk full\n" {
@@ -101,7 +101,8 @@ func TestNotGivenBack(t *testing.T) {
 	nodeid.ReleasePatience = 2 * time.Second
 	path, _ := openBolt(t)
 	lock := &locker{path: path}
-	code, stderr := start(nil, lock, "new", "scru64", "--lease", "bolt:"+path, "-n", "1")
+	code, stderr := start(nil, lock, "new", "scru64", "--lease", "bolt:"+path, "-n", "1",
+		"--create")
 	defer lock.db.Close() // the file is locked until here
 	if code != console.Success || !strings.Contains(
 		stderr, "could not be given back; it becomes free soon after 20") ||
@@ -134,7 +135,7 @@ func TestConditions(t *testing.T) {
 			"mount -t tmpfs tmpfs /dev/shm")
 	}
 	var out bytes.Buffer
-	code, stderr := start(nil, &out, "new", "scru64", "--lease", url, "-n", "2")
+	code, stderr := start(nil, &out, "new", "scru64", "--lease", url, "-n", "2", "--create")
 	if code != console.Success || strings.Count(out.String(), "\n") != 2 ||
 		strings.Count(stderr, "sortid: conditional: the file is on tmpfs") != 1 {
 		t.Errorf("code %d, %s, %s", code, out.String(), stderr)
@@ -233,7 +234,7 @@ func TestForeignRecords(t *testing.T) {
 	}
 	for _, name := range []string{"first", "last"} {
 		check.Must(lease.Create(t.Context(), st,
-			lease.Config{Realm: name, Format: lease.SCRU64}))(t)
+			lease.Config{Realm: name, Format: lease.SCRU64()}))(t)
 	}
 	root := check.Must(lease.Realm(t.Context(), st, "last"))(t)
 	for _, r := range []lease.Record{
@@ -261,7 +262,7 @@ func TestForeignRecords(t *testing.T) {
 	if !strings.Contains(out, "last") || strings.Contains(out, "1/24") {
 		t.Error(out)
 	}
-	expect(t, console.Failure, at("evict URL 1/8 --yes"), "choose the realm with --realm")
+	expect(t, console.WrongUsage, at("evict URL 1/8 --yes"), "choose one with --realm: first")
 	out, stderr := expect(t, console.Failure, at("fence URL --yes"), `realm "first@x" is not fenced: `,
 		`realm "middle" is not fenced: `, `fenced: ["first" "last"]; not fenced: ["first@x" `+
 			`"middle"]; let no process reach the store before all its realms are fenced`)
@@ -274,6 +275,11 @@ func TestForeignRecords(t *testing.T) {
 		after.Generation == root.Generation {
 		t.Errorf("the last realm is not fenced: %+v, %v", after, err)
 	}
+}
+
+func TestListWithoutRealms(t *testing.T) {
+	path, _ := openBolt(t)
+	expect(t, console.Failure, []string{"lease", "list", "bolt:" + path}, "the store has no realms")
 }
 
 // evict frees a node ID that was released without its last time, as soon as that is safe.
@@ -325,9 +331,10 @@ func TestEvictWaiting(t *testing.T) {
 // The list of a server may be older than a lease. evict finds the lease all the same.
 func TestEvictNewLease(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "leases.db"), "--leases-only")
-	expect(t, console.Success, []string{"lease", "create", s.url, "--realm", "workers",
-		"--node-bits", "4"})
+	path, st := openBolt(t)
+	check.Must(lease.Create(t.Context(), st, lease.Config{Realm: "workers", NodeBits: 4,
+		OneSize: true}))(t)
+	s := serve(t, "--store", "bolt:"+path, "--leases-only")
 	answer := check.Must(http.Post(s.url+"/v1/realms/workers/leases", "application/json",
 		strings.NewReader(`{"request":"a request of this test","node_id":3,"holder":"me"}`)))(t)
 	answer.Body.Close()

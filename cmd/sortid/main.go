@@ -25,8 +25,9 @@ import (
 )
 
 func main() {
-	// A write to a closed pipe must return an error, and not end the process.
-	signal.Ignore(syscall.SIGPIPE)
+	// A write to a closed pipe must return an error, and not end the process. If this process
+	// ignored SIGPIPE, the programs that it starts would ignore it, too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(console.New(), os.Args[1:]))
 }
 

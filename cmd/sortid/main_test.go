@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
@@ -49,6 +51,7 @@ func TestQuickScripts(t *testing.T) {
 }
 
 func TestScripts(t *testing.T) {
+	testserver.Waits(t, "waits for many commands")
 	t.Parallel()
 	params := scripts()
 	_, params.Files = splitScripts(t)
@@ -61,7 +64,8 @@ func scripts() testscript.Params {
 		Setup: func(env *testscript.Env) error {
 			// The race detector would delay each command's end by a second.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
-			return nil
+			until, err := os.ReadFile(filepath.Join("testdata", "until.sh"))
+			return errors.Join(err, os.WriteFile(filepath.Join(env.WorkDir, "until.sh"), until, 0o644))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exit": exits, "later": later,

@@ -1,16 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra/doc"
 
 	"github.com/sortid/sortid/scru64"
 )
@@ -26,111 +25,46 @@ func manCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			date := time.Now()
-			if epoch, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
-				date = time.Unix(epoch, 0)
-			}
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err
 			}
-			return writeManPages(cmd.Root(), args[0], date.UTC())
+			return writeManPages(cmd.Root(), args[0])
 		},
 	}
 }
 
-func writeManPages(cmd *cobra.Command, dir string, date time.Time) error {
+func writeManPages(cmd *cobra.Command, dir string) error {
 	for _, sub := range cmd.Commands() {
 		if !sub.IsAvailableCommand() {
 			continue
 		}
-		if err := writeManPages(sub, dir, date); err != nil {
+		if err := writeManPages(sub, dir); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(dir, manName(cmd)+".1"), manPage(cmd, date), 0o644)
-}
-
-func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
-
-// manPage writes a page with the macros of man(7).
-func manPage(cmd *cobra.Command, date time.Time) []byte {
 	describe(cmd)
-	cmd.InitDefaultHelpFlag()
-	b := fmt.Appendf(nil, ".nh\n.TH %q 1 %q sortid sortid\n", strings.ToUpper(manName(cmd)),
-		date.Format("Jan 2006"))
-	b = fmt.Appendf(b, ".SH NAME\n%s \\- %s\n", roff(manName(cmd)), roff(cmd.Short))
-	b = fmt.Appendf(b, ".SH SYNOPSIS\n\\fB%s\\fP\n.SH DESCRIPTION\n", roff(cmd.UseLine()))
-	for i, paragraph := range strings.Split(cmp.Or(cmd.Long, cmd.Short), "\n\n") {
-		switch {
-		case strings.HasPrefix(paragraph, "  "):
-			b = append(b, manExample(paragraph)...)
-			continue
-		case i > 0:
-			b = append(b, ".PP\n"...)
-		}
-		b = append(b, roff(paragraph)+"\n"...)
+	cmd.Long = markdown(cmp.Or(cmd.Long, cmd.Short)) + manSection("EXIT STATUS", exitStatus) +
+		manSection("ENVIRONMENT", append(environment[pathName(cmd)], environment[""]...))
+	var page bytes.Buffer
+	header := doc.GenManHeader{Section: "1", Source: "sortid", Manual: "sortid"}
+	if err := doc.GenMan(cmd, &header, &page); err != nil {
+		return err
 	}
-	b = append(b, manOptions("OPTIONS", cmd.NonInheritedFlags())...)
-	b = append(b, manOptions("OPTIONS INHERITED FROM PARENT COMMANDS", cmd.InheritedFlags())...)
-	b = append(b, manSection("EXIT STATUS", exitStatus)...)
-	b = append(b, manSection("ENVIRONMENT",
-		append(environment[pathName(cmd)], environment[""]...))...)
-	if cmd.HasExample() {
-		b = append(b, ".SH EXAMPLE\n"+manExample(cmd.Example)...)
-	}
-	var others []string
-	if cmd.HasParent() {
-		others = append(others, manName(cmd.Parent()))
-	}
-	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() {
-			others = append(others, manName(sub))
-		}
-	}
-	for i, name := range others {
-		others[i] = `\fB` + roff(name) + `\fP(1)`
-	}
-	return append(b, ".SH SEE ALSO\n"+strings.Join(others, ", ")+"\n"...)
+	// Without a backslash, some systems print a minus as a dash, which cannot be pasted.
+	text := strings.NewReplacer(`\-`, `\-`, "-", `\-`).Replace(page.String())
+	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
+	return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)
 }
 
-func manOptions(title string, flags *pflag.FlagSet) string {
-	var entries []manEntry
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
+// markdown marks paragraphs that begin with spaces as examples.
+func markdown(text string) string {
+	paragraphs := strings.Split(strings.ReplaceAll(text, "*", `\*`), "\n\n")
+	for i, p := range paragraphs {
+		if strings.HasPrefix(p, "  ") {
+			paragraphs[i] = "    " + strings.ReplaceAll(p, "\n", "\n    ")
 		}
-		term := "--" + f.Name
-		if f.Shorthand != "" {
-			term = "-" + f.Shorthand + ", " + term
-		}
-		value, usage := pflag.UnquoteUsage(f)
-		if value != "" {
-			term += " " + value
-		}
-		switch f.DefValue {
-		case "", "0", "0s", "false", "[]":
-		default:
-			if !strings.Contains(usage, "(default ") {
-				usage += " (default " + f.DefValue + ")"
-			}
-		}
-		entries = append(entries, manEntry{term, usage})
-	})
-	if entries == nil {
-		return ""
 	}
-	return manSection(title, entries)
-}
-
-func manExample(text string) string { return ".PP\n.EX\n" + roff(text) + "\n.EE\n" }
-
-// roff escapes what is not text to man(7).
-func roff(text string) string {
-	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'").Replace(text)
-	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
-		text = `\&` + text
-	}
-	return text
+	return strings.Join(paragraphs, "\n\n")
 }
 
 type manEntry struct{ term, meaning string }
@@ -160,9 +94,9 @@ var environment = map[string][]manEntry{
 
 func manSection(title string, entries []manEntry) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".SH %s\n", title)
+	fmt.Fprintf(&b, "\n\n# %s\n", title)
 	for _, e := range entries {
-		fmt.Fprintf(&b, ".TP\n\\fB%s\\fP\n%s\n", roff(e.term), roff(e.meaning))
+		fmt.Fprintf(&b, "**%s**\n\t%s\n\n", e.term, e.meaning)
 	}
 	return b.String()
 }

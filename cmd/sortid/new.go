@@ -6,13 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/input"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/generate"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/spf13/cobra"
 )
 
@@ -71,13 +71,13 @@ func lookUpGenerator(name string) (*format.Format, error) {
 	}
 	instead := "scru128"
 	switch {
-	case slices.Contains(other.Encodings, format.UUID):
+	case slices.Contains(other.Encodings(), format.UUID):
 		instead += " -o uuid"
-	case other.Bits <= 64:
+	case other.Bits() <= 64:
 		instead = "scru64 or uid60"
 	}
 	return nil, fmt.Errorf("sortid reads %s, but does not make it; use %s, "+
-		"or a generator that follows %s", other.Name, instead, other.Source)
+		"or a generator that follows %s", other.Name(), instead, other.Source())
 }
 
 type making struct {
@@ -171,7 +171,7 @@ func (m *making) encoder() (func([]byte, format.ID) []byte, error) {
 		return func(b []byte, id format.ID) []byte { return id.AppendJSON(b) }, nil
 	}
 	encoding := format.Encoding(m.output.Value)
-	if err := catalog.CheckEncoding(m.format, encoding); err != nil {
+	if err := spec.Of(m.format).CheckEncoding(spec.Encoding(encoding)); err != nil {
 		return nil, console.UsageError(err)
 	}
 	return func(b []byte, id format.ID) []byte { return id.Append(b, encoding) }, nil
@@ -185,7 +185,7 @@ func (m *making) how() (how productionOptions, err error) {
 	}
 	if m.output.Value != "json" {
 		encoding := format.Encoding(m.output.Value)
-		if err := catalog.CheckEncoding(m.format, encoding); err != nil {
+		if err := spec.Of(m.format).CheckEncoding(spec.Encoding(encoding)); err != nil {
 			return how, console.UsageError(err)
 		}
 		how.Encode = func(batch generate.Batch, b []byte, sep byte) []byte {
@@ -218,7 +218,7 @@ func (m *making) generatorOptions() (o generate.Options, holder *nodeid.Holder, 
 // settle waits for the end of the last ID's tick. Before this end, another run with the same node
 // ID could repeat IDs. A signal ends the wait.
 func (m *making) settle(last format.ID) {
-	wait := time.Until(last.Time().Add(m.format.Tick))
+	wait := time.Until(last.Time().Add(m.format.Tick()))
 	if wait > time.Second && !m.console.Quiet {
 		fmt.Fprintf(m.console.Err, "sortid: waiting for %v until the clock has passed the last ID, "+
 			"so that no later run makes that ID again\n", wait.Round(100*time.Millisecond))

@@ -24,8 +24,12 @@ type productionOptions struct {
 // zero ID if there is none.
 func produce(ctx context.Context, c *console.Console, g generate.Generator,
 	o productionOptions) (last format.ID, err error) {
+	total := int64(-1)
+	if o.Count < math.MaxInt64 {
+		total = int64(o.Count)
+	}
 	p := &production{out: c.Out, generator: g, encode: o.Encode, left: o.Count,
-		progress: c.Progress("IDs")}
+		progress: c.Progress("IDs", total)}
 	defer p.progress.End()
 	if o.Paced || o.Rate != 0 {
 		err = p.walk(ctx, o.Rate)

@@ -6,9 +6,12 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 func TestScanGigabyteLine(t *testing.T) {
+	testserver.Long(t, "reads a gigabyte")
 	const id = "0u2pf62ji4b9"
 	in := io.MultiReader(strings.NewReader(id+"\n"), &endless{1 << 29},
 		strings.NewReader(" "+id+" "), &endless{1 << 29}, strings.NewReader("\n"+id+"\n"))
@@ -64,5 +67,22 @@ func TestScanPieces(t *testing.T) {
 	}
 	if n := strings.Count(outputs["ids"], "\n"); n != 1200 {
 		t.Errorf("%d IDs", n)
+	}
+}
+
+// A line is printed whole, but not if it is very long.
+func TestScanLongLine(t *testing.T) {
+	const id = "0u2pf62ji4b9"
+	for _, size := range []int{100_000, 300_000, 5 << 20, 10 << 20} {
+		line := strings.Repeat("x", size) + " " + id + " " + strings.Repeat("y", size/4)
+		for _, args := range [][]string{{"-o", "lines"}, {"-A1"}} {
+			var out bytes.Buffer
+			_, stderr := start(strings.NewReader("one\n"+line+"\n"), &out,
+				append([]string{"scan"}, args...)...)
+			whole := out.String() == line+"\n"
+			if long := size > 8<<20; whole == long || strings.Contains(stderr, "8 MiB") != long {
+				t.Errorf("%d bytes, %v: printed %d bytes, and %q", size, args, out.Len(), stderr)
+			}
+		}
 	}
 }

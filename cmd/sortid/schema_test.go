@@ -63,12 +63,12 @@ func fits(t *testing.T, s *jsonschema.Schema, line string) (object map[string]an
 func TestSchemas(t *testing.T) {
 	var input strings.Builder
 	for _, s := range format.All() {
-		fmt.Fprintln(&input, s.Example)
-		if !s.Generates {
+		fmt.Fprintln(&input, s.Example())
+		if !s.Generates() {
 			continue
 		}
-		for _, encoding := range s.Encodings {
-			id, _ := s.Parse(s.Example)
+		for _, encoding := range s.Encodings() {
+			id, _ := s.Parse(s.Example())
 			fmt.Fprintln(&input, `"`+id.In(encoding)+`",`)
 		}
 	}
@@ -90,7 +90,7 @@ func TestSchemas(t *testing.T) {
 	held := check.Must(store.Open(t.Context(), db))(t)
 	defer held.Close()
 	l := check.Must(lease.Acquire(t.Context(), held, lease.Config{Realm: "held",
-		Format: lease.SCRU64, NodeBits: 3}))(t)
+		Format: lease.SCRU64(), NodeBits: 3}))(t)
 	defer l.Close(context.Background())
 	url := startServer(t, "--store", db, "--leases-only")
 	for _, c := range []struct {
@@ -129,7 +129,7 @@ func TestSchemas(t *testing.T) {
 			n++
 			object := fits(t, schema, line)
 			if name, _ := object["format"].(string); object["fields"] != nil {
-				if f := check.Must(format.Lookup(name))(t); f.Generates {
+				if f := check.Must(format.Lookup(name))(t); f.Generates() {
 					for _, member := range []string{"text", "hex", "int", "time"} {
 						if object[member] == nil {
 							t.Errorf("%s: %s has no %s", c.args, line, member)

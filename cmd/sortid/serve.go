@@ -53,6 +53,7 @@ type serving struct {
 	leasesOnly            bool
 	hosts, origins        []string
 	nodeBits              int
+	logLevel              *flags.Choice
 }
 
 func serveCommand(c *console.Console) *cobra.Command {
@@ -63,6 +64,8 @@ func serveCommand(c *console.Console) *cobra.Command {
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
+	f.logLevel = flags.Choose(cmd, "log-level", "", "the least important lines of the log", "info",
+		"debug", "info", "warn", "error")
 	flags := cmd.Flags()
 	f.changed = flags.Changed
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8420",
@@ -70,8 +73,7 @@ func serveCommand(c *console.Console) *cobra.Command {
 	flags.StringVar(&f.store, "store", "",
 		"the `URL` of the store, such as bolt:PATH (see sortid lease --help)")
 	flags.BoolVar(&f.create, "create", false,
-		"make the realms scru64 and uid60 if the store does not have them; "+
-			"without --create, only a new file gets them")
+		"make the realms scru64 and uid60, and the store's file or table, if they are missing")
 	flags.BoolVar(&f.leasesOnly, "leases-only", false,
 		"make no IDs, and only lease node IDs to clients; the store needs no realms for the server")
 	flags.StringVar(&f.tokens, "tokens", "", "a `FILE` of tokens; it is read again when it changes")
@@ -157,18 +159,24 @@ func (f *serving) loopback() bool {
 
 // run writes its error to the log, except an error of usage.
 func (f *serving) run(c *console.Console) error {
-	log := slog.New(slog.NewJSONHandler(c.Err, nil))
+	var level slog.Level
+	level.UnmarshalText([]byte(f.logLevel.Value)) // the flag allows only names of levels
+	log := slog.New(slog.NewJSONHandler(c.Err, &slog.HandlerOptions{Level: level}))
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := serveUntil(ctx, c, stop, f, log)
-	if err == nil || console.IsUsageError(err) {
+	switch err := serveUntil(ctx, c, stop, f, log); {
+	case err == nil:
+		log.Info("the server has ended")
+		return nil
+	case console.IsUsageError(err):
 		return err
+	default:
+		log.Error("the server ends", slog.Any("error", err))
+		return console.ExitCode(console.Failure)
 	}
-	log.Error("the server ends", slog.Any("error", err))
-	return console.ExitCode(console.Failure)
 }
 
 // serveUntil serves until the context ends. It listens before it opens the store. So if the port is
@@ -185,14 +193,21 @@ func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving
 			return err
 		}
 	}
-	listener, err := net.Listen("tcp", f.listen)
+	listener, err := api.Listen(f.listen)
 	if err != nil {
 		return fmt.Errorf("cannot listen: %w", err)
 	}
 	defer listener.Close()
+	log.Info("starting", slog.String("version", config.Version),
+		slog.String("listen", listener.Addr().String()),
+		slog.String("store", (&nodeid.Options{URL: f.store}).Shown()))
 	if f.store != "" {
 		st, err := openOwnRealms(ctx, c, f, log)
-		if err != nil {
+		switch {
+		case err != nil && ctx.Err() != nil: // a signal came before the store's answer
+			log.Info("shutting down")
+			return nil
+		case err != nil:
 			return err
 		}
 		defer st.Close()
@@ -211,6 +226,8 @@ func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving
 		if err := s.Close(patience); err != nil {
 			log.Warn("a node ID was not given back; it is free again when its lease ends",
 				slog.Any("error", err))
+		} else if f.store != "" && !f.leasesOnly {
+			log.Info("the server has given its node IDs back")
 		}
 	}()
 	hs := s.HTTPServer()
@@ -221,7 +238,7 @@ func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving
 func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config, err error) {
 	c = server.Config{
 		Name: nodeid.MyName(), NodeBits: f.nodeBits, Hosts: f.names(), Origins: f.origins,
-		Version: version(), Logger: log, LeasesOnly: f.leasesOnly,
+		Version: release(), Logger: log, LeasesOnly: f.leasesOnly,
 	}
 	c.Page, c.PagePolicy = web.Page()
 	if f.tokens == "" {
@@ -245,7 +262,7 @@ func openOwnRealms(ctx context.Context, c *console.Console, f *serving,
 	}
 	var realms []lease.Config
 	for _, s := range idapi.Leased() {
-		realms = append(realms, lease.Config{Realm: s.Name, Format: nodefield.LeaseFormat(s),
+		realms = append(realms, lease.Config{Realm: s.Name(), Format: nodefield.LeaseFormat(s),
 			NodeBits: f.nodeBits})
 	}
 	st, err := nodeid.Open(ctx, c, l, realms...)
@@ -276,8 +293,10 @@ func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Serv
 	log.Info("shutting down")
 	s.Drain()
 	drain()
-	listener.Close()
-	for end := time.Now().Add(drainIdle); accepts.Open() > 0 && time.Now().Before(end); {
+	end := time.Now().Add(drainIdle)
+	accepts.Stop(end)
+	ended := <-failed // before Shutdown, which would close the listener again
+	for accepts.Open() > 0 && time.Now().Before(end) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	patience, cancel := context.WithTimeout(context.Background(), drainPatience)
@@ -287,8 +306,8 @@ func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Serv
 		return fmt.Errorf("some requests were cut off, because they did not end within %v: %w",
 			drainPatience, err)
 	}
-	if err := <-failed; !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-		return err
+	if !errors.Is(ended, net.ErrClosed) {
+		return ended
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,6 +59,19 @@ func serve(t *testing.T, args ...string) *served {
 	return nil
 }
 
+// rest returns the messages of the rest of the log. Each line is JSON.
+func (s *served) rest(t *testing.T) (messages []string) {
+	t.Helper()
+	for s.log.Scan() {
+		var line struct{ Msg string }
+		if err := json.Unmarshal(s.log.Bytes(), &line); err != nil {
+			t.Errorf("%v: %s", err, s.log.Text())
+		}
+		messages = append(messages, line.Msg)
+	}
+	return messages
+}
+
 func get(t *testing.T, url string) (status int, body string) {
 	t.Helper()
 	resp := check.Must(http.Get(url))(t)
@@ -68,7 +83,7 @@ func get(t *testing.T, url string) (status int, body string) {
 // The server answers with what the command prints, finishes requests, and gives its node IDs back.
 func TestServe(t *testing.T) {
 	db := "bolt:" + filepath.Join(t.TempDir(), "s.db")
-	s := serve(t, "--store", db, "--host", "ids.example.com")
+	s := serve(t, "--store", db, "--create", "--host", "ids.example.com")
 
 	const id = "0372ijojuxuhjsfkeryi2mrtm"
 	for path, args := range map[string]string{
@@ -79,6 +94,16 @@ func TestServe(t *testing.T) {
 		want := sortid(t, "", strings.Fields(args+" -o json")...)
 		if _, got := get(t, s.url+"/v1/"+path); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+
+	// The versions have no text that would have to be taken apart.
+	for path, want := range map[string]string{
+		"/metrics":      `sortid_build_info\{goversion="[^ ,"]+",version="[^ ,"]+"\} 1`,
+		"/openapi.json": `"version":"[^ ,"]+"`,
+	} {
+		if _, got := get(t, s.url+path); !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s: nothing matches %s", path, want)
 		}
 	}
 
@@ -122,14 +147,62 @@ func TestServe(t *testing.T) {
 		strings.Count(string(b), `"format":"scru128"`) != 2 {
 		t.Errorf("the request under way: %s, %v", b, err)
 	}
-	for s.log.Scan() {
-	}
+	said := s.rest(t)
 	if err := s.Wait(); err != nil {
 		t.Errorf("exit: %v", err)
+	}
+	want := []string{"shutting down", "the server has given its node IDs back",
+		"the server has ended"}
+	said = slices.DeleteFunc(said, func(msg string) bool { return msg == "request" })
+	if got := said[max(0, len(said)-len(want)):]; !slices.Equal(got, want) {
+		t.Errorf("at the end the log has %q, want %q", got, want)
 	}
 	if out := sortid(t, "", "lease", "list", db, "--realm", "scru64"); strings.Contains(out,
 		" held ") {
 		t.Errorf("after the end: %s", out)
+	}
+}
+
+// The log has the version and the store first. At each level it has the right requests.
+func TestServeLog(t *testing.T) {
+	usual := []string{"serving", "shutting down", "starting", "the server has ended"}
+	for level, want := range map[string][]string{
+		"debug": append([]string{"request", "request"}, usual...),
+		"info":  append([]string{"request"}, usual...),
+		"warn":  nil,
+	} {
+		t.Run(level, func(t *testing.T) {
+			port := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+			address := port.Addr().String()
+			port.Close()
+			cmd := exec.Command(commandPath(t, "sortid-drains"), "serve", "--listen", address,
+				"--log-level", level)
+			in := check.Must(cmd.StdinPipe())(t)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			check.OK(t, cmd.Start())
+			defer cmd.Process.Kill()
+			for _, path := range []string{"/healthz", "/v1/formats"} {
+				if !check.Soon(func() bool {
+					resp, err := http.Get("http://" + address + path)
+					if err == nil {
+						resp.Body.Close()
+					}
+					return err == nil
+				}) {
+					t.Fatal("no answer")
+				}
+			}
+			check.OK(t, cmd.Process.Signal(syscall.SIGTERM))
+			in.Close()
+			check.OK(t, cmd.Wait())
+			s := &served{log: bufio.NewScanner(&stderr)}
+			first := strings.Contains(stderr.String(), `"msg":"starting","version":"`)
+			got := slices.Sorted(slices.Values(s.rest(t))) // the line of a request may come late
+			if !slices.Equal(got, want) || first != (want != nil) {
+				t.Errorf("the log has %q, want %q", got, want)
+			}
+		})
 	}
 }
 
@@ -155,6 +228,23 @@ func TestServeKilled(t *testing.T) {
 	}
 }
 
+// A signal before the store has answered is no failure.
+func TestServeEndsAtTheStart(t *testing.T) {
+	silent := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer silent.Close()
+	cmd := exec.Command(commandPath(t, "sortid"), "serve", "--listen", "127.0.0.1:0", "--store",
+		"postgres://user@"+silent.Addr().String()+"/ids")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	check.OK(t, cmd.Start())
+	conn := check.Must(silent.Accept())(t)
+	defer conn.Close()
+	cmd.Process.Signal(syscall.SIGTERM)
+	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), `"shutting down"`) {
+		t.Errorf("%v: %s", err, &stderr)
+	}
+}
+
 func TestServePortTaken(t *testing.T) {
 	taken := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
@@ -166,7 +256,7 @@ func TestServePortTaken(t *testing.T) {
 	before := check.Must(os.ReadFile(used))(t)
 	for _, path := range []string{fresh, used} {
 		cmd := exec.Command(commandPath(t, "sortid"), "serve", "--listen", taken.Addr().String(),
-			"--store", "bolt:"+path)
+			"--store", "bolt:"+path, "--create")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		var exited *exec.ExitError

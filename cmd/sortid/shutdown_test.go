@@ -5,9 +5,11 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,6 +57,40 @@ func testSlowClientAtShutdown(t *testing.T) {
 	}
 	writing.Wait()
 	check.OK(t, s.Close(t.Context()))
+}
+
+// Nothing but a real failure is an error, also if the server notices late that its listener is
+// closed.
+func TestListenerClosedOnce(t *testing.T) { synctest.Test(t, testListenerClosedOnce) }
+
+func testListenerClosedOnce(t *testing.T) {
+	f, log := &serving{listen: "127.0.0.1:0"}, slog.New(slog.DiscardHandler)
+	s := check.Must(server.New(check.Must(f.config(t.Context(), log))(t)))(t)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	check.OK(t, serveHTTP(ctx, stop, s, s.HTTPServer(), &lateListener{Pipes: check.NewPipes()}, log))
+	check.OK(t, s.Close(t.Context()))
+}
+
+// A lateListener is closed once, like a socket. Accept takes its time to say so.
+type lateListener struct {
+	*check.Pipes
+	closed atomic.Bool
+}
+
+func (l *lateListener) Accept() (net.Conn, error) {
+	conn, err := l.Pipes.Accept()
+	if err != nil {
+		time.Sleep(time.Second)
+	}
+	return conn, err
+}
+
+func (l *lateListener) Close() error {
+	if l.closed.Swap(true) {
+		return net.ErrClosed
+	}
+	return l.Pipes.Close()
 }
 
 // While the server shuts down, it answers requests on connections that it accepted before. Then it

@@ -11,6 +11,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/plan"
 	"github.com/sortid/sortid/cmd/sortid/internal/sqltext"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 func sqlCommand(c *console.Console) *cobra.Command {
@@ -22,7 +23,7 @@ func sqlCommand(c *console.Console) *cobra.Command {
 	}
 	schema := ""
 	postgres := sqlDialect(c, "postgres", "for PostgreSQL 14 and later",
-		func(of []*format.Format) (string, error) { return sqltext.Postgres(schema, of) },
+		func(of []*spec.Format) (string, error) { return sqltext.Postgres(schema, of) },
 		func(t sqltext.Table) (string, error) { return t.Postgres(schema) })
 	postgres.Flags().StringVar(&schema, "schema", sqltext.DefaultSchema, "the `NAME` of the schema")
 	cmd.AddCommand(postgres,
@@ -36,7 +37,7 @@ func sqlCommand(c *console.Console) *cobra.Command {
 // sqlDialect returns the command for a database. If the function table is nil, the command has no
 // --table.
 func sqlDialect(c *console.Console, name, short string,
-	all func([]*format.Format) (string, error),
+	all func([]*spec.Format) (string, error),
 	table func(sqltext.Table) (string, error)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               name,
@@ -47,23 +48,27 @@ func sqlDialect(c *console.Console, name, short string,
 	formats := flags.ChooseFormats(cmd, "formats", "FORMAT,...",
 		"the formats to print, also formats of other projects whose IDs have a time", format.All())
 	cmd.Flags().Lookup("formats").DefValue = "all"
-	cmd.Flags().Var(formats, "only", "the former name of --formats")
-	cmd.Flags().MarkHidden("only")
+	layout := flags.ChooseLayout(cmd)
 	p := &partitions{}
 	if table != nil {
 		p.addFlags(cmd)
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		t, err := p.read(cmd, formats.List)
+		chosen, err := layout.Apply(formats.List)
 		if err != nil {
 			return err
 		}
-		if formats.List == nil {
-			formats.List = sqltext.WithOthers(all)
+		list := spec.OfAll(chosen)
+		t, err := p.read(cmd, list)
+		if err != nil {
+			return err
+		}
+		if chosen == nil {
+			list = sqltext.WithOthers(all)
 		}
 		text := ""
 		if t == nil {
-			text, err = all(formats.List)
+			text, err = all(list)
 		} else {
 			text, err = table(*t)
 		}
@@ -94,7 +99,7 @@ func (p *partitions) addFlags(cmd *cobra.Command) {
 	f.IntVar(&p.months, "months", 12, "with --table: for how many months to make partitions, `N`")
 }
 
-func (p *partitions) read(cmd *cobra.Command, formats []*format.Format) (*sqltext.Table, error) {
+func (p *partitions) read(cmd *cobra.Command, formats []*spec.Format) (*sqltext.Table, error) {
 	changed := cmd.Flags().Changed
 	if !changed("table") {
 		for _, name := range []string{"partition-by", "from", "months"} {
@@ -106,7 +111,7 @@ func (p *partitions) read(cmd *cobra.Command, formats []*format.Format) (*sqltex
 	}
 	t := &sqltext.Table{Name: p.name, Format: plan.Preferred(), From: time.Now(),
 		Months: p.months, Daily: p.by.Value == "day"}
-	if changed("formats") || changed("only") {
+	if len(formats) > 0 {
 		if len(formats) != 1 {
 			return nil, console.UsageErrorf(
 				"a table has IDs of one format; --formats names %d", len(formats))

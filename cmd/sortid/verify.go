@@ -9,6 +9,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/tester"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify"
 )
 
@@ -39,6 +40,7 @@ func verifyCommand(c *console.Console) *cobra.Command {
 type verification struct {
 	tester                     *tester.Tester
 	output, usage              *flags.Choice
+	layout                     *flags.Layout
 	unique                     bool
 	from, to, start, extension string
 }
@@ -66,6 +68,7 @@ func (v *verification) addFlags(cmd *cobra.Command) {
 	f.StringVar(&v.start, "counter-start", "",
 		"how many `BITS` of the counter of scru64 or scru160 start at random; "+
 			"0 if it starts at zero (default: detected)")
+	v.layout = flags.ChooseLayout(cmd)
 	v.usage = flags.Choose(cmd, "usage", "",
 		"what scru160 uses its counter for (default: detected)", "", verify.UsageDefault,
 		verify.UsageMicroseconds)
@@ -121,6 +124,9 @@ func (v *verification) run(args []string) error {
 	if err != nil {
 		return err
 	}
+	if name, err = v.variant(name); err != nil {
+		return err
+	}
 	if v.unique {
 		return v.tester.Unique(name, files)
 	}
@@ -134,6 +140,23 @@ func (v *verification) run(args []string) error {
 		return console.UsageErrorf("--exec reads no files: unexpected argument %q", files[0])
 	}
 	return v.tester.RunProcesses(name)
+}
+
+// variant sets the format that --epoch, --unit and --layout make of the named one. It returns its name.
+func (v *verification) variant(name string) (string, error) {
+	if !v.layout.Given() {
+		return name, nil
+	}
+	var named []*format.Format
+	if f, err := format.Lookup(name); err == nil {
+		named = append(named, f)
+	}
+	own, err := v.layout.Apply(named)
+	if err != nil {
+		return "", err
+	}
+	v.tester.Options.Variant, v.tester.Duplicates.Variant = own[0], own[0]
+	return own[0].Name(), nil
 }
 
 func (v *verification) options() (err error) {

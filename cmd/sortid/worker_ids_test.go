@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,33 +20,6 @@ import (
 
 const workerIDs = "../../docs/worker-ids.md"
 
-// The page shows the files of examples/worker-ids.
-func TestWorkerIDClients(t *testing.T) {
-	t.Parallel()
-	doc := string(check.Must(os.ReadFile(workerIDs))(t))
-	shown := regexp.MustCompile("(?ms)^<!-- (examples/worker-ids/\\S+) -->\n```(\\w+)\n.*?^```$")
-	var names []string
-	now := shown.ReplaceAllStringFunc(doc, func(block string) string {
-		m := shown.FindStringSubmatch(block)
-		names = append(names, filepath.Base(m[1]))
-		text := check.Must(os.ReadFile(filepath.Join("../..", m[1])))(t)
-		return "<!-- " + m[1] + " -->\n```" + m[2] + "\n" + string(text) + "```"
-	})
-	for _, name := range []string{"worker_ids.py", "worker-ids.mjs", "WorkerIds.java"} {
-		if !slices.Contains(names, name) {
-			t.Errorf("docs/worker-ids.md does not show %s", name)
-		}
-	}
-	switch {
-	case now == doc:
-	case *update:
-		check.OK(t, os.WriteFile(workerIDs, []byte(now), 0o644))
-	default:
-		t.Error("docs/worker-ids.md differs from examples/worker-ids; " +
-			"run go test . -run WorkerIDClients -update")
-	}
-}
-
 // The page's lines of Go are lines of a program that is tested.
 func TestWorkerIDGuard(t *testing.T) {
 	t.Parallel()
@@ -58,8 +30,8 @@ func TestWorkerIDGuard(t *testing.T) {
 	}
 	doc := string(check.Must(os.ReadFile(workerIDs))(t))
 	blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(doc, -1)
-	if len(blocks) != 2 {
-		t.Fatalf("the page has %d programs in Go, want 2", len(blocks))
+	if len(blocks) != 1 {
+		t.Fatalf("the page has %d programs in Go, want 1", len(blocks))
 	}
 	for _, block := range blocks {
 		for line := range strings.Lines(block[1]) {
@@ -70,18 +42,10 @@ func TestWorkerIDGuard(t *testing.T) {
 	}
 }
 
-// program returns the program on the page that has the text.
-func program(t *testing.T, text string) string {
+// workers returns a file that docs/worker-ids.md links.
+func workers(t *testing.T, name string) string {
 	t.Helper()
-	doc := string(check.Must(os.ReadFile(workerIDs))(t))
-	for _, block := range regexp.MustCompile("(?ms)^```\\w+\n(.*?)^```$").FindAllStringSubmatch(doc,
-		-1) {
-		if strings.Contains(block[1], text) {
-			return block[1]
-		}
-	}
-	t.Fatalf("no program has %q", text)
-	return ""
+	return string(check.Must(os.ReadFile("../../examples/workers/" + name))(t))
 }
 
 // A hook of gunicorn runs in each new worker. The configuration is loaded again when gunicorn
@@ -125,11 +89,12 @@ for pid in pids:
 
 // No two workers that live have the same node ID.
 func TestWorkersOfGunicorn(t *testing.T) {
+	testserver.Long(t, "starts many processes")
 	t.Parallel()
 	python := testserver.Program(t, "python3")
 	dir := t.TempDir()
 	check.OK(t, os.WriteFile(filepath.Join(dir, "gunicorn.conf.py"),
-		[]byte(program(t, "def post_fork")), 0o600))
+		[]byte(workers(t, "gunicorn.conf.py")), 0o600))
 	cmd := exec.Command(python, "-c", forks)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "SORTID_NODE_IDS=4,50,6,700")
@@ -141,6 +106,7 @@ func TestWorkersOfGunicorn(t *testing.T) {
 }
 
 func TestWorkersOfNode(t *testing.T) {
+	testserver.Long(t, "starts many processes")
 	t.Parallel()
 	node := testserver.Program(t, "node")
 	dir := t.TempDir()
@@ -157,7 +123,7 @@ try {
 }
 setTimeout(() => { fs.unlinkSync(id); process.exit(); }, 100);
 `
-	for name, text := range map[string]string{"cluster.mjs": program(t, "cluster.fork("),
+	for name, text := range map[string]string{"cluster.mjs": workers(t, "cluster.mjs"),
 		"app.mjs": app} {
 		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
@@ -184,14 +150,18 @@ func TestWindowsOfWorkers(t *testing.T) {
 	doc := string(check.Must(os.ReadFile(workerIDs))(t))
 	rows := regexp.MustCompile(`(?m)^\| (\w+)[^|]* \| (\w+) \| (\w+) \| (\d+) \|$`).FindAllStringSubmatch(
 		doc, -1)
-	if len(rows) != 4 {
-		t.Fatalf("the page has figures about %d windows, want 4", len(rows))
+	if len(rows) != 6 {
+		t.Fatalf("the page has figures about %d windows, want 6", len(rows))
 	}
 	for _, row := range rows {
+		pace := nodeid.UsualPace
+		if strings.Contains(row[0], "kubernetes:") {
+			pace = nodeid.KubernetesPace
+		}
 		window := check.Must(time.ParseDuration(row[1]))(t)
 		survives := check.Must(time.ParseDuration(row[2]))(t)
 		free := check.Must(time.ParseDuration(row[3]))(t)
-		if got := supervise.Usual.Survives(window); got < survives || got > survives+6*time.Second {
+		if got := supervise.Usual.Survives(window, pace); got < survives || got > survives+6*time.Second {
 			t.Errorf("with a window of %v a program survives %v, and the page says %v", window, got,
 				survives)
 		}
@@ -204,8 +174,8 @@ func TestWindowsOfWorkers(t *testing.T) {
 			t.Errorf("with a window of %v, 300 pods need %v node IDs, and the page says %s", window,
 				ids, row[4])
 		}
-	}
-	if usual := check.Must(time.ParseDuration(rows[1][1]))(t); usual != nodeid.ProgramWindow {
-		t.Errorf("the usual window is %v, and the page says %v", nodeid.ProgramWindow, usual)
+		if strings.Contains(row[0], "the default") && window != pace.Window {
+			t.Errorf("the usual window is %v, and the page says %v", pace.Window, window)
+		}
 	}
 }

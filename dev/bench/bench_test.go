@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"maps"
 	"runtime"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"github.com/segmentio/ksuid"
 
 	"github.com/sortid/sortid/euid"
-	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
@@ -147,40 +145,6 @@ func BenchmarkNew(b *testing.B) {
 func new64(o scru64.Options) *scru64.Generator {
 	o.RollbackAllowance = time.Hour
 	return must(scru64.NewGenerator(o))
-}
-
-func BenchmarkLease(b *testing.B) {
-	acquire := func(format lease.Format, bits int) *lease.Lease {
-		l := must(lease.Acquire(b.Context(), lease.NewMemory(), lease.Config{
-			Realm: "bench", Format: format, NodeBits: bits,
-			Window: 12 * time.Hour, // so long that no generator reaches its end
-		}))
-		b.Cleanup(func() { l.Close(context.Background()) })
-		return l
-	}
-	scru64s := func(name string, o scru64.Options) {
-		g := new64(o)
-		b.Run("lib="+name, func(b *testing.B) {
-			for b.Loop() {
-				s64, sErr = g.Generate()
-			}
-			must(s64, sErr)
-		})
-	}
-	scru160s := func(name string, o scru160.Options) {
-		o.CounterExtension = 8 // a longer counter, which is never full
-		g := must(scru160.NewGenerator(o))
-		b.Run("lib="+name, func(b *testing.B) {
-			for b.Loop() {
-				s160, sErr = g.Generate()
-			}
-			must(s160, sErr)
-		})
-	}
-	scru64s("scru64", scru64.Options{NodeSpec: must(scru64.NewNodeSpec(0, 1))})
-	scru64s("scru64-leased", scru64.Options{Lease: acquire(lease.SCRU64, 1)})
-	scru160s("scru160", scru160.Options{NodeBits: 8})
-	scru160s("scru160-leased", scru160.Options{Lease: acquire(lease.SCRU160, 8)})
 }
 
 func BenchmarkNewString(b *testing.B) {

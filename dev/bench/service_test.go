@@ -181,7 +181,7 @@ func measureRates(t *testing.T, sortid string) {
 	redisServer := testserver.StartRedis(t, "--appendonly", "no")
 	postgres := testserver.StartPostgres(t)
 	// A node ID of one bit allows 33 million scru64 IDs a second.
-	s := serve(t, sortid, "bolt:"+filepath.Join(t.TempDir(), "s.db"), "--node-bits", "1")
+	s := serve(t, sortid, "bolt:"+filepath.Join(t.TempDir(), "s.db"), "--create", "--node-bits", "1")
 
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, postgres.URL)
@@ -308,7 +308,7 @@ func quantile(times []time.Duration, part float64) float64 {
 }
 
 func measureMemory(t *testing.T, sortid string) {
-	s := serve(t, sortid, "bolt:"+filepath.Join(t.TempDir(), "s.db"))
+	s := serve(t, sortid, "bolt:"+filepath.Join(t.TempDir(), "s.db"), "--create")
 	Write(os.Stdout, "Memory", "idle", resident(t, s.pid), "MB")
 	var wg sync.WaitGroup
 	clients := make([]*http.Client, 1000)

@@ -16,6 +16,7 @@ import (
 	"github.com/segmentio/ksuid"
 	"go.jetify.com/typeid"
 
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -108,6 +109,7 @@ func TestVerifyOthers(t *testing.T) {
 }
 
 func TestVerifyBrokenOthers(t *testing.T) {
+	testserver.Long(t, "tests many generators")
 	const n = 20_000
 	type change = func([]string) []string
 	edit := func(edit func(u []byte, i int)) change {

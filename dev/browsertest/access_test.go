@@ -142,6 +142,10 @@ func TestKeyboard(t *testing.T) {
 	tb.press(kb.End)
 	is(tb, true,
 		`document.querySelector(".plot svg").getAttribute("aria-valuetext").startsWith("50 IDs from ")`)
+	tb.press(kb.Enter) // the last bar gets a plot of its own
+	is(tb, true, `document.querySelectorAll(".plot rect").length < 96`)
+	tb.click(".plot button")
+	is(tb, 96, `document.querySelectorAll(".plot rect").length`)
 	tb.tabTo(".list th:nth-child(2) button")
 	tb.press(kb.Enter, kb.Enter)
 	tb.contains(".list th[aria-sort]", "Time ↓")

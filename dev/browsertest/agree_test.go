@@ -13,6 +13,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 )
 
@@ -58,47 +59,47 @@ func TestAgree(t *testing.T) {
 		var ids []string
 		var want []record
 		for i := range 200 {
-			id := random(t, s, uint(i%s.Bits)) // also small IDs
-			encoding := s.Encodings[i%len(s.Encodings)]
+			id := random(t, s, uint(i%s.Bits())) // also small IDs
+			encoding := s.Encodings()[i%len(s.Encodings())]
 			text := id.In(encoding)
-			if s.Text.PrefixCharacters != "" && encoding == format.Text {
-				text = s.Example[:strings.LastIndexByte(s.Example, '_')+1] + text
+			if spec.Of(s).Text.Prefix != nil && encoding == format.Text {
+				text = s.Example()[:strings.LastIndexByte(s.Example(), '_')+1] + text
 			}
 			if c, err := s.Read(text); err != nil || c.Encoding != encoding {
-				encoding, text = s.Encodings[0], id.String() // the text can be in another encoding
+				encoding, text = s.Encodings()[0], id.String() // the text can be in another encoding
 			}
 			ids = append(ids, text)
 			r := records(t, string(id.AppendJSON(nil)))[0]
 			r.Input, r.Encoding, r.Text = text, string(encoding), id.String()
-			if prefix, _, ok := strings.Cut(text, "_"); ok && s.Text.PrefixCharacters != "" &&
+			if prefix, _, ok := strings.Cut(text, "_"); ok && spec.Of(s).Text.Prefix != nil &&
 				encoding == format.Text {
 				r.Prefix, r.Text = prefix, text
 			}
 			want = append(want, r)
 		}
-		same(t, tb.inPage(ids, s.Name), want)
+		same(t, tb.inPage(ids, s.Name()), want)
 	}
 }
 
 func random(t testing.TB, s *format.Format, zeros uint) format.ID {
 	t.Helper()
 	for range 10_000 {
-		n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), uint(s.Bits)))
+		n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), uint(s.Bits())))
 		check(t, err)
 		n.Rsh(n, zeros)
-		for _, f := range s.Layout {
+		for _, f := range spec.Of(s).Layout {
 			for i := range f.Bits {
-				if f.Kind == format.KindFixed || f.Kind == format.KindZero {
+				if f.Kind == spec.KindFixed || f.Kind == spec.KindZero {
 					n.SetBit(n, f.Low+i, uint(f.Value>>i&1))
 				}
 			}
 		}
-		if id, err := s.FromBytes(n.FillBytes(make([]byte, s.Size))); err == nil {
+		if id, err := s.FromBytes(n.FillBytes(make([]byte, s.Size()))); err == nil {
 			return id
 		}
 		zeros = 0
 	}
-	t.Fatalf("%s: no random bits are an ID", s.Name)
+	t.Fatalf("%s: no random bits are an ID", s.Name())
 	return format.ID{}
 }
 
@@ -107,8 +108,8 @@ func TestAgreeUndetermined(t *testing.T) {
 	tb.catchCopies()
 	var ids []string
 	for _, s := range format.Ours() {
-		for _, encoding := range s.Encodings {
-			args := []string{"new", s.Name, "-n", "200", "-o", string(encoding)}
+		for _, encoding := range s.Encodings() {
+			args := []string{"new", s.Name(), "-n", "200", "-o", string(encoding)}
 			if s == gencore.Must(format.Lookup("scru64")) {
 				args = append(args, "--node", "42/8")
 			}
@@ -133,14 +134,14 @@ func TestAgreeUndetermined(t *testing.T) {
 func TestAgreeBounds(t *testing.T) {
 	tb := open(t, "#range")
 	for _, s := range format.All() {
-		if _, _, err := s.Bounds(s.First, s.Last); err != nil {
+		if _, _, err := s.Bounds(s.First(), s.Last()); err != nil {
 			continue
 		}
-		tb.set("range-format", s.Name)
+		tb.set("range-format", s.Name())
 		tb.set("range-type", "bytea") // in hexadecimal digits
-		first, last := s.First, s.Last
-		if s.Reserved { // reserved timestamps can bound ranges
-			first, last = first.Add(-s.Tick), last.Add(s.Tick)
+		first, last := s.First(), s.Last()
+		if spec.Of(s).Reserved { // reserved timestamps can bound ranges
+			first, last = first.Add(-s.Tick()), last.Add(s.Tick())
 		}
 		var times [][2]string
 		var want []string
@@ -169,7 +170,7 @@ func TestAgreeBounds(t *testing.T) {
 			return document.querySelector("#range-result .first").textContent + " " + document.querySelector("#range-result .end").textContent;
 		})`, times)
 		if len(want) < 900 || !slices.Equal(got, want) {
-			t.Errorf("%s: of %d ranges the page and the package differ", s.Name, len(want))
+			t.Errorf("%s: of %d ranges the page and the package differ", s.Name(), len(want))
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 // fetch, and its own domain name.
 func TestForeignPage(t *testing.T) {
 	tb := tabOf(t)
-	server := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))
+	server := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"), "--create")
 	// A form sends NAME=VALUE, which is JSON if a string has "=".
 	const name, value = `{"request":"0123456789`, `abcdef","node_bits":8}`
 	const leases = "/v1/realms/scru64/leases"

@@ -88,7 +88,7 @@ func TestNpm(t *testing.T) {
 
 // A program in TypeScript, which must compile with the declarations of the packed package.
 const typed = `
-import { scru128, detect, lookup, describe, facts, ID, ParseError } from "sortid";
+import { scru128, euid, detect, lookup, describe, facts, ID, ParseError } from "sortid";
 import { scru64, type BasicID } from "sortid/scru64";
 import { acquire } from "sortid/lease";
 
@@ -102,6 +102,23 @@ const same: boolean = scru128.fromClone(structuredClone(id)).equals(id) || id < 
 console.log(milli, reason, basic.value, text, node, same, facts.scru64?.needs_node, ParseError);
 // @ts-expect-error: basic formats have no ranges
 scru64.bounds(1, 2);
+
+const made = scru128.generate();
+const certain: [string, string, Date, number] = [made.text, made.uuid, made.time, made.milli];
+// @ts-expect-error: a ULID has no uuid
+const uuid: string = lookup("ulid").fromInt(1).uuid;
+type UserID = ID<"scru128", "user">;
+const getUser = (id: UserID) => id.text;
+getUser(scru128.parseTyped("user_0372ijojuxuhjsfkeryi2mrtm", "user"));
+getUser(scru128.generate().withPrefix("user"));
+// @ts-expect-error: another prefix
+getUser(scru128.generate().withPrefix("order"));
+// @ts-expect-error: no prefix
+getUser(scru128.generate());
+// @ts-expect-error: another format
+getUser(euid.generate().withPrefix("user"));
+const any: ID[] = [scru128.generate(), euid.generate().withPrefix("user")];
+console.log(certain, uuid, any);
 `
 
 func TestTypes(t *testing.T) {
@@ -158,6 +175,17 @@ func TestBundlersAndRuntimes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Jest runs modules with an option of Node, as README.md of the package says.
+func TestJest(t *testing.T) {
+	testserver.Long(t, "installs a package from npm")
+	dir := npm(t, "jest@30.5.2")
+	pack(t, dir)
+	check(t, os.WriteFile(filepath.Join(dir, "id.test.mjs"), []byte(bundled+`
+test("a new ID", () => expect(scru128.isValid(id.text)).toBe(true));
+`), 0o644))
+	output(t, dir, "", "node", "--experimental-vm-modules", "node_modules/jest/bin/jest.js")
 }
 
 // The vectors pass in a browser, whose regular expressions and big integers differ from Node's.

@@ -143,7 +143,7 @@ func TestLarge(t *testing.T) {
 		first := since()
 		is(tb, true, `(() => { const { hidden, value } = document.getElementById("progress");
 			return hidden || value > 0 && value <= 1; })()`)
-		want := grouped(total) + " IDs: "
+		want := grouped(total) + " IDs of large.txt: "
 		tb.until(`document.getElementById("status").textContent.startsWith("` + want + `")`)
 		t.Logf("%s, %d MB: first results after %v, all after %v", name, len(text)/1_000_000, first,
 			since())

@@ -181,7 +181,7 @@ func TestLookAtMany(t *testing.T) {
 func TestThousandIDs(t *testing.T) {
 	tb := open(t, "")
 	for _, f := range format.Ours() {
-		format := f.Name
+		format := f.Name()
 		args := []string{"new", format, "-n", "1000"}
 		if format == "scru64" {
 			args = append(args, "--node", "42/8")
@@ -241,8 +241,8 @@ func TestOneLine(t *testing.T) {
 	for _, width := range []int64{360, 400} {
 		tb.screen(width, 800, false)
 		for _, f := range format.All() {
-			tb.set("read-as", f.Name)
-			tb.paste(f.Example)
+			tb.set("read-as", f.Name())
+			tb.paste(f.Example())
 			tb.counts("article.card .id", 1)
 			if broken := eval[[]string](tb, `[...document.querySelectorAll(
 				"article.card .id, article.card .time-in, article.card dd .mono")].filter((e) => {
@@ -251,7 +251,7 @@ func TestOneLine(t *testing.T) {
 				const tops = new Set([...range.getClientRects()].map((r) => Math.round(r.top / 4)));
 				return tops.size > 1;
 			}).map((e) => e.textContent)`); len(broken) > 0 {
-				t.Errorf("%s at %d px: on several lines: %q", f.Name, width, broken)
+				t.Errorf("%s at %d px: on several lines: %q", f.Name(), width, broken)
 			}
 		}
 	}
@@ -269,7 +269,7 @@ func TestFiles(t *testing.T) {
 
 	large := strings.Repeat(logText, 20_000) // 4 MB, with 60,000 IDs
 	upload("large.log", large)
-	tb.until(`document.getElementById("status").textContent.startsWith("60,000 IDs: 60,000 scru128")`)
+	tb.until(`document.getElementById("status").textContent.startsWith("60,000 IDs of large.log: 60,000 scru128")`)
 
 	var b strings.Builder
 	z := gzip.NewWriter(&b)
@@ -281,7 +281,7 @@ func TestFiles(t *testing.T) {
 	// A long line is read in parts. No part cuts an ID, and columns count from the line's start.
 	long := strings.Repeat(strings.Repeat("x", 999)+",03ha0fadamez822zrqzfunrpx,", 4000)
 	upload("long.json", "{}\n"+long)
-	tb.until(`document.getElementById("status").textContent.startsWith("4,000 IDs: 4,000 scru128")`)
+	tb.until(`document.getElementById("status").textContent.startsWith("4,000 IDs of long.json: 4,000 scru128")`)
 	tb.catchCopies()
 	tb.click("#copy-json")
 	last := decode[struct{ Line, Column int }](t, lastLine(eval[string](tb, `window.copied`)))
@@ -295,19 +295,54 @@ func TestFiles(t *testing.T) {
 	upload("program", "\x7fELF\x00\x00\x01")
 	tb.until(`document.getElementById("result").textContent.includes("program is a binary file")`)
 
+	tb.drop(logText)
+	tb.until(`document.querySelectorAll("#result .card").length === 3`)
+}
+
+func (tb *tab) drop(text string) {
+	tb.Helper()
 	tb.script(`
 		const dataTransfer = new DataTransfer();
 		dataTransfer.items.add(new File([%s], "dropped.log"));
 		for (const type of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }));`,
-		logText)
-	tb.until(`document.querySelectorAll("#result .card").length === 3`)
+		text)
+}
+
+// A TypeID can lack its prefix, so it looks like each run of 26 letters and digits.
+const anyFormat = `id=01M8C0Z182G7KYHRJXJG7DJ13N, and abcdefghijklmnopqrstuvwxyz
+GET /orders/01ARZ3NDEKTSV4RRFFQ69G5FAV?x=1
+`
+
+// If no format is chosen, a file and a large paste have the same IDs as a small paste.
+func TestFilesOfAnyFormat(t *testing.T) {
+	tb := open(t, "")
+	const ids = "01M8C0Z182G7KYHRJXJG7DJ13N 01ARZ3NDEKTSV4RRFFQ69G5FAV"
+	const searched = `document.getElementById("progress").hidden`
+	tb.paste(anyFormat)
+	tb.marks(ids)
+	tb.drop(anyFormat)
+	tb.until(searched)
+	tb.marks(ids)
+	tb.contains("#status", "2 IDs of dropped.log")
+	is(tb, "sortid: dropped.log", `document.title`)
+	tb.drop("x" + strings.Repeat(" y", 1<<20) + " " + strings.Fields(ids)[0] + strings.Repeat(" z", 1<<20))
+	tb.until(searched + `&& document.getElementById("status").textContent.startsWith("1 ID of")`)
+	is(tb, "1 ID of dropped.log", `document.getElementById("status").textContent`)
+
+	tb.drop(strings.Fields(ids)[0])
+	tb.until(searched)
+	tb.contains("#result .card", "ULID", "2026-11-26T13:33:20.002Z")
+
+	tb.pasteInto("#input", strings.Repeat(anyFormat, 25_000)) // 3 MB
+	tb.until(searched)
+	tb.contains("#status", "50,000 IDs of the pasted text: 50,000 ULID")
 }
 
 func TestMake(t *testing.T) {
 	tb := open(t, "#make")
 	begin := time.Now().Add(-time.Second)
 	for _, f := range format.Ours() {
-		format := f.Name
+		format := f.Name()
 		tb.set("make-format", format)
 		tb.counts("#make-result:not([hidden])", 0)
 		switch format {

@@ -17,8 +17,9 @@ import (
 
 	_ "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/testids"
 	"github.com/sortid/sortid/internal/testserver"
 )
@@ -93,13 +94,13 @@ const utc = "strftime(%s AT TIME ZONE 'UTC', '%%Y-%%m-%%d %%H:%%M:%%S.%%f')"
 
 const layout = "2006-01-02 15:04:05.000000"
 
-var types = map[format.Encoding]string{format.UUID: "UUID", format.Int: "BIGINT"}
+var types = map[spec.Encoding]string{spec.UUID: "UUID", spec.Int: "BIGINT"}
 
 func TestOthers(t *testing.T) {
 	t.Parallel()
 	db := open(t)
 	tested := 0
-	for _, f := range format.All() {
+	for _, f := range spec.All() {
 		r := rand.New(rand.NewPCG(13, 14))
 		if f.Generates || f.Tick == 0 && f.Within == nil || strings.HasPrefix(f.Name, "unix-") {
 			continue
@@ -108,8 +109,8 @@ func TestOthers(t *testing.T) {
 		for _, c := range testids.Columns(f) {
 			var values, want []string
 			for _, id := range testids.IDs(f, r, 1000) {
-				if c.Fits(id.ID) {
-					values, want = append(values, c.Value(id.ID)), append(want, id.At(layout))
+				if c.Fits(id.Words) {
+					values, want = append(values, c.Value(id.Words)), append(want, id.At(layout))
 				}
 			}
 			typ, found := types[c.Encoding]
@@ -156,21 +157,21 @@ func testFirst(t *testing.T, db *sql.DB, c testids.Column, r *rand.Rand,
 func TestOurs(t *testing.T) {
 	t.Parallel()
 	db := open(t)
-	for _, f := range format.Ours() {
+	for _, f := range spec.Ours() {
 		r := rand.New(rand.NewPCG(15, 16))
 		// A stored value: a UUID, an integer or bytes.
-		stored := func(id format.ID) string {
+		stored := func(id integer.Words) string {
 			switch {
-			case slices.Contains(f.Encodings, format.UUID):
-				return id.In(format.UUID)
+			case slices.Contains(f.Encodings, spec.UUID):
+				return f.In(id, spec.UUID)
 			case f.Bits <= 64:
-				return id.In(format.Int)
+				return f.In(id, spec.Int)
 			}
-			return blob(id.In(format.Hex))
+			return blob(f.In(id, spec.Hex))
 		}
 		var texts, values, times []string
 		for _, id := range testids.IDs(f, r, 1000) {
-			texts, values, times = append(texts, id.String()), append(values, stored(id.ID)),
+			texts, values, times = append(texts, id.String()), append(values, stored(id.Words)),
 				append(times, id.At(layout))
 		}
 		parse, text := f.Name+"_parse(x)", f.Name+"_text("+f.Name+"_parse(x))"
@@ -187,8 +188,8 @@ func TestOurs(t *testing.T) {
 		columns := testids.Columns(f)
 		c := columns[len(columns)-1]
 		c.First = f.Name + "_first"
-		if c.Encoding == format.Text {
-			c.Encoding = format.Hex
+		if c.Encoding == spec.Text {
+			c.Encoding = spec.Hex
 			testFirst(t, db, c, r, blob)
 			continue
 		}
@@ -211,7 +212,7 @@ func blob(digits string) string {
 }
 
 // testVectors runs the vectors of a format's package.
-func testVectors(t *testing.T, db *sql.DB, f *format.Format, stored func(format.ID) string) {
+func testVectors(t *testing.T, db *sql.DB, f *spec.Format, stored func(integer.Words) string) {
 	t.Helper()
 	var v struct{ Valid, Invalid []struct{ Text string } }
 	b := check.Must(os.ReadFile("../../" + f.Name + "/testdata/vectors.json"))(t)

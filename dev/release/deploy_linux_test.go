@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path"
@@ -26,7 +28,7 @@ import (
 type deployment struct {
 	args   []string
 	tokens string
-	store  bool
+	text   string // of the example, which makes the realms; "" if there is no store
 }
 
 // test runs the server of an example on a free port. It must answer probes, and not start without
@@ -43,12 +45,14 @@ func (d deployment) test(t *testing.T, sortid string) {
 	host, _, err := net.SplitHostPort(args[listen])
 	check(t, err)
 	args[listen], args[file] = net.JoinHostPort(host, "0"), tokens
+	store := "bolt:" + filepath.Join(dir, "leases.db")
+	createRealms(t, d.text, sortid, store)
 	start := func(args []string) (*exec.Cmd, *bytes.Buffer) {
 		var stderr bytes.Buffer
 		cmd := exec.CommandContext(t.Context(), sortid, args...)
 		cmd.Env = os.Environ()
-		if d.store {
-			cmd.Env = append(cmd.Env, "STORE_URL=bolt:"+filepath.Join(dir, "leases.db"))
+		if d.text != "" {
+			cmd.Env = append(cmd.Env, "STORE_URL="+store)
 		}
 		cmd.Stderr = &stderr
 		return cmd, &stderr
@@ -100,6 +104,18 @@ func (d deployment) test(t *testing.T, sortid string) {
 	}
 }
 
+// createRealms runs the commands "lease create" in the comment of an example.
+func createRealms(t *testing.T, text, sortid, store string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if create, ok := strings.CutPrefix(line, "#   sortid lease create $STORE "); ok {
+			create, _, _ = strings.Cut(create, "#")
+			run(t, "", nil, sortid, append([]string{"lease", "create", store},
+				strings.Fields(create)...)...)
+		}
+	}
+}
+
 func serving(t *testing.T, log io.Reader) (address string) {
 	t.Helper()
 	var all strings.Builder
@@ -143,6 +159,7 @@ func instruction(t *testing.T, name string) (args []string) {
 
 // The image's server accepts other machines only if it has tokens.
 func TestImageServes(t *testing.T) {
+	testserver.Long(t, "builds and starts an image")
 	if entry := instruction(t, "ENTRYPOINT"); !slices.Equal(entry, []string{"/usr/bin/sortid"}) {
 		t.Errorf("ENTRYPOINT %q", entry)
 	}
@@ -163,6 +180,7 @@ type workload struct {
 		Template struct {
 			Metadata struct{ Labels map[string]string }
 			Spec     struct {
+				ServiceAccountName         string
 				SecurityContext            struct{ RunAsUser int }
 				InitContainers, Containers []container
 				Volumes                    []struct {
@@ -213,6 +231,7 @@ func parse[T any](t *testing.T, text string) (object T) {
 
 // The labels, ports, probes, volume and secret of the server fit each other and the server.
 func TestKubernetesServe(t *testing.T) {
+	testserver.Long(t, "starts servers")
 	text := file(t, "packaging/kubernetes/serve.yaml")
 	first, second, _ := strings.Cut(text, "\n---\n")
 	service, servers := parse[service](t, first), parse[workload](t, second)
@@ -255,28 +274,21 @@ func TestKubernetesServe(t *testing.T) {
 		t.Error("the user of the pods is not the user of the image")
 	}
 	path := filepath.Join(c.VolumeMounts[0].MountPath, volume.Secret.Items[0].Path)
-	deployment{args: c.Args, tokens: path, store: true}.test(t, testserver.Sortid(t))
+	deployment{args: c.Args, tokens: path, text: text}.test(t, testserver.Sortid(t))
 }
 
-// The application of the example finds its worker ID, and not the secret.
+// A server accepts all objects of the example. With the rights of its ServiceAccount, the application
+// finds its worker ID.
 func TestKubernetesApplication(t *testing.T) {
-	text := file(t, "packaging/kubernetes/your-app.yaml")
-	app := parse[workload](t, text)
+	documents := strings.Split(file(t, "packaging/kubernetes/your-app.yaml"), "\n---\n")
+	app := parse[workload](t, documents[len(documents)-1])
 	if app.Kind != "Deployment" {
-		t.Fatalf("your-app.yaml is a %s, want a Deployment", app.Kind)
+		t.Fatalf("your-app.yaml ends with a %s, want a Deployment", app.Kind)
 	}
 	pod := app.Spec.Template
-	if len(app.Spec.Selector.MatchLabels) == 0 {
-		t.Error("there is no selector")
-	}
-	for name, value := range app.Spec.Selector.MatchLabels {
-		if pod.Metadata.Labels[name] != value {
-			t.Errorf("the label %s=%s does not connect the Deployment and its pods", name, value)
-		}
-	}
 	if len(pod.Spec.InitContainers) != 1 || len(pod.Spec.Containers) != 1 ||
-		len(pod.Spec.Volumes) != 1 || pod.Spec.Volumes[0].EmptyDir == nil {
-		t.Fatal("want two containers and an empty folder")
+		len(pod.Spec.Volumes) != 3 || pod.Spec.Volumes[0].EmptyDir == nil {
+		t.Fatal("want two containers, and empty folders for sortid, the lease and /tmp")
 	}
 	from, to, volume := pod.Spec.InitContainers[0], pod.Spec.Containers[0], pod.Spec.Volumes[0]
 	for _, c := range []container{from, to} {
@@ -288,38 +300,58 @@ func TestKubernetesApplication(t *testing.T) {
 	if want := []string{"install", to.Command[0]}; !slices.Equal(from.Args, want) {
 		t.Errorf("the init container runs %q, want %q", from.Args, want)
 	}
-	secret := to.Env[0].ValueFrom.SecretKeyRef
-	if !strings.Contains(text, "create secret generic "+secret.Name+" --from-literal="+secret.Key+
-		"=$STORE") {
-		t.Error("the secret in the comment is not the one that the pods use")
-	}
 
-	dir := t.TempDir()
-	store := "bolt:" + filepath.Join(dir, "leases.db")
-	sortid := filepath.Join(dir, "sortid")
+	server := testserver.StartKubernetes(t)
+	at, err := url.Parse(testserver.KubernetesNamespace(t, server.URL))
+	check(t, err)
+	namespace := strings.Trim(at.Path, "/")
+	for _, text := range documents {
+		object := parse[map[string]any](t, text)
+		api := "/apis/"
+		if object["apiVersion"] == "v1" {
+			api = "/api/"
+		}
+		check(t, testserver.CallKubernetes(t.Context(), server.URL, "POST", fmt.Sprintf(
+			"%s%v/namespaces/%s/%vs?fieldValidation=Strict", api, object["apiVersion"], namespace,
+			strings.ToLower(object["kind"].(string))), object, nil))
+	}
+	at.User = url.User(testserver.KubernetesToken(t, server.URL, namespace,
+		pod.Spec.ServiceAccountName))
+	sortid := filepath.Join(t.TempDir(), "sortid")
 	run(t, "", nil, testserver.Sortid(t), "install", sortid)
-	for line := range strings.Lines(text) {
-		if create, ok := strings.CutPrefix(line, "#   sortid lease create $STORE "); ok {
-			create, _, _ = strings.Cut(create, "#")
-			run(t, "", nil, sortid, append([]string{"lease", "create", store},
-				strings.Fields(create)...)...)
+	end := slices.Index(to.Command, "--") + 1
+	// As in a container, sortid is the first process.
+	args := []string{"--pid", "--fork", "--kill-child", "--mount-proc", "--map-root-user", sortid}
+	for _, arg := range to.Command[1:end] {
+		args = append(args, strings.ReplaceAll(arg, to.VolumeMounts[1].MountPath+"/", t.TempDir()+"/"))
+	}
+	args = append(args, testserver.Program(t, "env"))
+	out := run(t, "", []string{"KUBECONFIG=" + testserver.Kubeconfig(t, at.String())},
+		testserver.Program(t, "unshare"), args...)
+	id := regexp.MustCompile(`(?m)^TSIDCREATOR_NODE=(\d+)$`).FindStringSubmatch(out)
+	if id == nil {
+		t.Fatalf("the application gets no worker ID:\n%s", out)
+	}
+	var leases struct {
+		Items []struct {
+			Spec struct{ LeaseTransitions int }
 		}
 	}
-	end := slices.Index(to.Command, "--") + 1
-	args := append(slices.Clone(to.Command[1:end]), testserver.Program(t, "env"))
-	out := run(t, "", []string{to.Env[0].Name + "=" + store}, sortid, args...)
-	if !regexp.MustCompile(`(?m)^TSIDCREATOR_NODE=\d+$`).MatchString(out) {
-		t.Errorf("the application gets no worker ID:\n%s", out)
-	}
-	if strings.Contains(out, to.Env[0].Name+"=") {
-		t.Errorf("the application gets %s", to.Env[0].Name)
+	check(t, testserver.CallKubernetes(t.Context(), server.URL, "GET",
+		"/apis/coordination.k8s.io/v1/namespaces/"+namespace+"/leases?labelSelector="+url.QueryEscape(
+			"sortid/state=free,sortid/realm=shop,sortid/block="+id[1]+"-10"), nil,
+		&leases))
+	if len(leases.Items) != 1 || leases.Items[0].Spec.LeaseTransitions != 1 {
+		t.Errorf("the Leases of worker ID %s are %+v, want one that had one holder", id[1], leases)
 	}
 }
 
 func TestSystemdServe(t *testing.T) {
+	testserver.Long(t, "starts servers")
 	const name = "packaging/systemd/sortid.service"
 	var args []string
-	for line := range strings.Lines(file(t, name)) {
+	text := file(t, name)
+	for line := range strings.Lines(text) {
 		if command, ok := strings.CutPrefix(line, "ExecStart=/usr/bin/sortid "); ok {
 			command = strings.NewReplacer("${LISTEN}", "127.0.0.1:8420", "${CREDENTIALS_DIRECTORY}",
 				"/run/credentials/sortid.service").Replace(command)
@@ -329,25 +361,49 @@ func TestSystemdServe(t *testing.T) {
 	sortid := testserver.Sortid(t)
 	t.Run("run", func(t *testing.T) {
 		deployment{args: args, tokens: "/run/credentials/sortid.service/tokens",
-			store: true}.test(t, sortid)
+			text: text}.test(t, sortid)
 	})
 	t.Run("verify", func(t *testing.T) {
-		unit := filepath.Join(t.TempDir(), "sortid.service")
-		text := strings.ReplaceAll(file(t, name), "/usr/bin/sortid", sortid)
-		check(t, os.WriteFile(unit, []byte(text), 0o644))
-		out, err := exec.Command(testserver.Program(t, "systemd-analyze"), "verify", "--man=no",
-			unit).CombinedOutput()
-		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			t.Fatal(err)
-		}
-		// The output also has messages about other units.
-		for line := range strings.Lines(string(out)) {
-			if strings.Contains(line, "sortid") {
-				t.Error(line)
-			}
-		}
+		verifyUnit(t, "sortid.service", strings.ReplaceAll(text, "/usr/bin/sortid", sortid))
 	})
+}
+
+func verifyUnit(t *testing.T, name, text string) {
+	unit := filepath.Join(t.TempDir(), name)
+	check(t, os.WriteFile(unit, []byte(text), 0o644))
+	out, err := exec.Command(testserver.Program(t, "systemd-analyze"), "verify", "--man=no",
+		unit).CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	// The output also has messages about other units.
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "sortid") {
+			t.Error(line)
+		}
+	}
+}
+
+func TestSystemdExec(t *testing.T) {
+	testserver.Long(t, "runs systemd-analyze")
+	dir, sortid := t.TempDir(), testserver.Sortid(t)
+	program := filepath.Join(dir, "orders")
+	script := "#!/bin/sh\necho $SORTID_NODE_ID/$SORTID_NODE_BITS\n"
+	check(t, os.WriteFile(program, []byte(script), 0o755))
+	text := strings.NewReplacer("/usr/bin/sortid", sortid, "/usr/local/bin/%i", program).Replace(
+		file(t, "packaging/systemd/sortid-exec@.service"))
+	verifyUnit(t, "sortid-exec@orders.service", text)
+	store := "bolt:" + filepath.Join(dir, "leases.db")
+	createRealms(t, text, sortid, store)
+	_, command, _ := strings.Cut(text, "\nExecStart=")
+	command, _, _ = strings.Cut(command, "\n")
+	args := strings.Fields(strings.ReplaceAll(command, "%i", "orders"))
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "STORE_URL="+store)
+	if out, err := cmd.Output(); err != nil || !strings.HasSuffix(string(out), "/10\n") {
+		t.Errorf("%v: %s", err, out)
+	}
 }
 
 func TestDockerfile(t *testing.T) {

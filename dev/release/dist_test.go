@@ -189,8 +189,10 @@ func testSystemd(t *testing.T, root string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	run(t, "", nil, "sh", "-c", commands["ExecStartPre"])
+	store := "bolt:" + filepath.Join(dir, "leases.db")
+	createRealms(t, string(data), filepath.Join(root, "usr/bin/sortid"), store)
 	serve := exec.CommandContext(ctx, "sh", "-c", commands["ExecStart"])
-	serve.Env = append(os.Environ(), "SORTID_STORE=bolt:"+filepath.Join(dir, "leases.db"))
+	serve.Env = append(os.Environ(), "SORTID_STORE="+store)
 	var stderr strings.Builder
 	serve.Stderr = &stderr
 	check(t, serve.Start())
@@ -211,13 +213,15 @@ func testSystemd(t *testing.T, root string) {
 }
 
 func testKubernetes(t *testing.T, sortid string) {
-	job := parse[workload](t, file(t, "packaging/kubernetes/new-lease.yaml"))
+	text := file(t, "packaging/kubernetes/new-lease.yaml")
+	job := parse[workload](t, text)
 	if len(job.Spec.Template.Spec.Containers) != 1 {
 		t.Fatal("the job does not have one container")
 	}
 	c := job.Spec.Template.Spec.Containers[0]
-	store := c.Env[0].Name + "=bolt:" + filepath.Join(t.TempDir(), "leases.db")
-	out := run(t, "", []string{store}, sortid, c.Args...)
+	store := "bolt:" + filepath.Join(t.TempDir(), "leases.db")
+	createRealms(t, text, sortid, store)
+	out := run(t, "", []string{c.Env[0].Name + "=" + store}, sortid, c.Args...)
 	if n := len(strings.Fields(out)); n != 1000 {
 		t.Errorf("got %d IDs, want 1000", n)
 	}

@@ -82,7 +82,8 @@ func (u user) testCommand(t *testing.T) {
 		"sortid "+u.version+",") {
 		t.Errorf("sortid --version says %q, expected version %s", got, u.version)
 	}
-	if id := run(t, u.dir, nil, sortid, "new", "scru64", "--lease", "bolt:leases.db"); len(id) != 12 {
+	if id := run(t, u.dir, nil, sortid, "new", "scru64", "--lease", "bolt:leases.db",
+		"--create"); len(id) != 12 {
 		t.Errorf("on a lease, sortid makes %q", id)
 	}
 }

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 // With -unfenced it ignores the end of its window, and uses its node ID until it learns that the
 // lease is lost. The tests must find that such makers use ticks twice.
 func makerMain(args []string) error {
-	config := lease.Config{Format: lease.SCRU64, Wait: true, Now: movedNow}
+	config := lease.Config{Format: lease.SCRU64(), Wait: true, Now: movedNow}
 	flags := flag.NewFlagSet(makerArgument, flag.ExitOnError)
 	url := flags.String("lease", "", "the `URL` of the store")
 	rate := flags.Int("rate", 1000, "IDs a second")

@@ -62,9 +62,10 @@ func TestStores(t *testing.T) {
 		server := s.start(t)
 		clusters = append(clusters, onServer(t, makers(s.name, maker, 4, sizes), server))
 	}
+	clusters = append(clusters, onKubernetes(t, makers("kubernetes", maker, 4, sizes)))
 	// NATS makes the changes of a grant one by one, so an outage of a server can come between them.
 	f := onServer(t, makers("sortid serve", maker, 10, []int{3, 3, 3, 4}), testserver.StartNATS(t))
-	leaseThrough(t, f, serve(t, sortid, f.urls[0]), serve(t, sortid, f.urls[0]))
+	leaseThrough(t, f, sortid)
 	clusters = append(clusters, f)
 
 	results := map[*cluster]result{}
@@ -97,17 +98,47 @@ func onServer(t *testing.T, f *cluster, server *testserver.Server) *cluster {
 	return f
 }
 
-// leaseThrough lets a cluster with a store also lease through servers of this store. Two proxies
-// pass each connection on to one of them. Connections end soon, so that a lease changes its server.
-// Fewer processes are killed than elsewhere, so that more leases are renewed.
-func leaseThrough(t *testing.T, f *cluster, servers ...*server) {
+// onKubernetes lets a cluster lease from two API servers with one etcd, through a proxy. All three
+// are killed and stopped.
+func onKubernetes(t *testing.T, f *cluster) *cluster {
+	t.Helper()
+	servers, etcd := testserver.StartAPIServers(t, 2)
+	u := check.Must(url.Parse(testserver.KubernetesNamespace(t, servers[0].URL)))(t)
+	var addresses []string
+	for _, s := range servers {
+		addresses = append(addresses, check.Must(url.Parse(s.URL))(t).Host)
+	}
+	for _, s := range append(servers, etcd) {
+		f.servers = append(f.servers, []outage{
+			{serverKill, window / 2, s.Stop, s.Start},
+			{serverStop, window, func() { s.Signal(syscall.SIGSTOP) },
+				func() { s.Signal(syscall.SIGCONT) }},
+		})
+	}
+	random := rand.New(rand.NewPCG(*seed, 1<<35))
+	u.Host = newProxy(t, random, f, proxied, 0, addresses...).address
+	f.urls = []string{"kubernetes:"}
+	process, config := f.process, testserver.Kubeconfig(t, u.String())
+	f.process = func(url string, bits int) *exec.Cmd {
+		cmd := process(url, bits)
+		cmd.Env = append(os.Environ(), "KUBECONFIG="+config)
+		return cmd
+	}
+	f.around = append([]string{serverKill, serverStop}, proxied...)
+	return f
+}
+
+// leaseThrough lets a cluster with a store also lease through two servers of this store. Two
+// proxies pass each connection on to one of them. Connections end soon, so that a lease changes its
+// server. Fewer processes are killed than elsewhere, so that more leases are renewed.
+func leaseThrough(t *testing.T, f *cluster, sortid string) {
 	t.Helper()
 	s := check.Must(store.Open(t.Context(), f.urls[0]))(t)
 	defer s.Close()
-	check.Must(lease.Create(t.Context(), s, lease.Config{Realm: "torture", Format: lease.SCRU64,
+	check.Must(lease.Create(t.Context(), s, lease.Config{Realm: "torture", Format: lease.SCRU64(),
 		Window: window}))(t)
 	var addresses []string
-	for _, s := range servers {
+	for _, s := range []*server{serve(t, sortid, f.urls[0]), serve(t, sortid, f.urls[0])} {
 		addresses = append(addresses, s.address)
 		f.servers = append(f.servers, []outage{
 			{serverStop, 2 * window, s.pause, s.resume},

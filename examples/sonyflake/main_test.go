@@ -9,6 +9,9 @@ import (
 )
 
 func TestUnique(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes many IDs, and -short is set; to run this test: go test without -short")
+	}
 	t.Parallel()
 	faults.Test(t, func(l *lease.Lease) (func(context.Context) (int64, error), error) {
 		guard, err := newGuard(l)

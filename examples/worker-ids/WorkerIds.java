@@ -1,10 +1,8 @@
 // Leases a node ID (a worker or machine ID) from "sortid serve", and renews it in the background.
 // Copy this file, and use the class. It needs Java 17 or later, and no libraries.
 import static java.util.concurrent.locks.LockSupport.parkNanos;
-import java.net.*;
-import java.net.http.*;
-import java.util.*;
-import java.util.concurrent.*;
+import java.net.*; import java.net.http.*;
+import java.util.*; import java.util.concurrent.*;
 
 public final class WorkerIds {
   // Completed when the program must stop. The text says why; it is empty after a release.
@@ -12,7 +10,7 @@ public final class WorkerIds {
   private final HttpClient http = HttpClient.newHttpClient();
   HttpRequest.Builder post = HttpRequest.newBuilder().header("Content-Type", "application/json");
   private volatile String leases, id = "", keys, nonce = "" + UUID.randomUUID(), problem = "none";
-  private volatile long ahead, next;
+  private volatile long ahead, next, offset;
 
   // The newest answer that grants the lease, as JSON has it, and by steady(), when its request was
   // sent, and when it came. Before the first one, the lease never begins, and ends with the
@@ -33,7 +31,7 @@ public final class WorkerIds {
     this.ahead = ahead;
     lease = Map.of("end_tick", "0", "sent", "" + steady(), "valid_for_ms", "" + (patience + ahead));
     new Thread(() -> { for (; left() > 0; parkNanos(50_000_000)) if (next <= steady()) renew();
-      ended.complete("the lease has ended: " + problem); }).start();
+      ended.complete("the lease has ended: " + (problem.isEmpty() ? clock() : problem)); }).start();
     for (; !held(); parkNanos(20_000_000)) if (left() <= 0) throw new RuntimeException(problem); }
 
   // Returns a number of the lease: "node_id", "valid_until_ms", and others. If the lease has no
@@ -48,7 +46,7 @@ public final class WorkerIds {
   // Gives the node ID back. Make no ID after that, whether or not the server answers. The node ID
   // is free after lastTime, the time of the last ID; if that is null, when the lease would end.
   public void release(Long lastTime) {
-    if (held() && ended.complete("")) ask("/release", "'last_time_ms':" + lastTime, 5000); }
+    if (held() && ended.complete("")) ask("/release", "'last_time_ms':" + lastTime, 2000); }
 
   // Returns how many milliseconds the program has until it must have stopped.
   private long left() { return ended.isDone() ? 0 : Math.min(get("valid_until_ms") - wall(),
@@ -67,15 +65,19 @@ public final class WorkerIds {
       var got = new HashMap<>(Map.of("sent", "" + sent, "came", "" + steady()));
       new Scanner(reply.body()).findAll("\"(\\w+)\":\\s*\"?((?<=\")(?:\\\\.|[^\"\\\\])++|\\d+)")
           .forEach(member -> got.putIfAbsent(member.group(1), member.group(2)));
-      String status = "" + reply.statusCode(), silent = leases + " answered " + status;
-      problem = got.getOrDefault("detail", silent).replace("\\\"", "\"");
+      String status = "" + reply.statusCode(), text = leases + " answered " + status;
+      problem = status.matches("20.") ? "" : got.getOrDefault("detail", text).replace("\\\"", "\"");
       if (status.matches(id.isEmpty() ? "[34](?!10|29).." : "410")) ended.complete(problem);
       if (status.matches("20[01]|410")) nonce = "" + UUID.randomUUID();
       if (Long.valueOf(got.getOrDefault("end_tick", "0")) <= get("end_tick") || left() <= 0) return;
-      lease = got; id = "/" + got.get("id");
+      lease = got; id = "/" + got.get("id"); offset = wall() - steady();
       keys = "{'secret':'" + got.get("secret") + "','end_tick':" + got.get("end_tick") + ",";
       wait = get("renew_at_ms") - get("server_time_ms");
     } catch (Exception e) { problem = leases + ": " + e; } finally { next = steady() + wait; } }
+
+  // Says why a lease that was renewed has ended.
+  private String clock() { long jump = Math.round((wall() - steady() - offset) / 1e3);
+    return jump == 0 ? "this process stood still" : "the clock jumped by " + jump + " s"; }
 
   private static long wall() { return System.currentTimeMillis(); }
 

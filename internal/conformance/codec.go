@@ -31,6 +31,7 @@ type ID[T any] interface {
 	Time() time.Time
 	Compare(T) int
 	IsZero() bool
+	Equal(T) bool
 }
 
 type pointer interface {
@@ -196,12 +197,13 @@ func (c *Codec[T]) testInterfaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		read = document{}
-		if err := gob.NewDecoder(&g).Decode(&read); err != nil || read.ID != id {
+		if err := gob.NewDecoder(&g).Decode(&read); err != nil || !read.ID.Equal(id) {
 			t.Fatalf("gob: %+v, %v", read, err)
 		}
 	}
-	if zero := *new(T); !zero.IsZero() || c.Of(big.NewInt(1)).IsZero() || Big(zero).Sign() != 0 {
-		t.Error("IsZero is wrong")
+	zero, one := *new(T), c.Of(big.NewInt(1))
+	if !zero.IsZero() || one.IsZero() || Big(zero).Sign() != 0 || zero.Equal(one) {
+		t.Error("IsZero or Equal is wrong")
 	}
 }
 
@@ -354,13 +356,20 @@ func (c *Codec[T]) testAllocations(t *testing.T) {
 	buf := make([]byte, 0, 64)
 	var back T
 	p := any(&back).(pointer)
-	for name, f := range map[string]func(){
+	var stored any = raw
+	calls := map[string]func(){
 		"Parse":         func() { back, _ = c.Parse(text) },
 		"UnmarshalText": func() { _ = p.UnmarshalText(raw) },
+		"Scan":          func() { _ = p.Scan(stored) },
 		"AppendText":    func() { buf, _ = id.AppendText(buf[:0]) },
 		"AppendBinary":  func() { buf, _ = id.AppendBinary(buf[:0]) },
 		"Compare":       func() { id.Compare(back) },
-	} {
+	}
+	if j, ok := any(&back).(json.Unmarshaler); ok {
+		quoted := []byte(`"` + text + `"`)
+		calls["UnmarshalJSON"] = func() { _ = j.UnmarshalJSON(quoted) }
+	}
+	for name, f := range calls {
 		if n := testing.AllocsPerRun(1000, f); n != 0 {
 			t.Errorf("%s allocates %v times", name, n)
 		}

@@ -54,11 +54,28 @@ func Column[T, W comparable](t *testing.T, id T, wrapped W, value driver.Value, 
 			t.Errorf("%T: Scan(%T %v) = %v, %v", w, src, src, w, err)
 		}
 	}
+	for _, to := range []sql.Scanner{any(new(T)).(sql.Scanner), any(new(W)).(sql.Scanner)} {
+		for _, src := range []any{nil, 1.5, int32(1)} {
+			if err := to.Scan(src); !errors.Is(err, sortid.ErrScan) {
+				t.Errorf("%T: Scan(%T): %v, want ErrScan", to, src, err)
+			}
+		}
+	}
 	raw, err := any(id).(encoding.BinaryMarshaler).MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkHooks(t, wrapped, any(wrapped).(fmt.Stringer).String(), raw)
+	text := any(wrapped).(fmt.Stringer).String()
+	checkHooks(t, wrapped, text, raw)
+	var back W
+	b, err := json.Marshal(wrapped)
+	if err == nil {
+		err = json.Unmarshal(b, &back)
+	}
+	if json := strings.Trim(string(b), `"`); err != nil || back != wrapped ||
+		json != text && json != fmt.Sprint(any(id)) { // a UUID is the ID's text
+		t.Errorf("%T: JSON %s of %v, back %v: %v", wrapped, b, id, back, err)
+	}
 }
 
 // KeepsOn tests that UnmarshalText of an invalid text does not change w.

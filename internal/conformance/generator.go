@@ -22,7 +22,6 @@ import (
 type Gen[T any] interface {
 	Generate() (T, error)
 	GenerateContext(context.Context) (T, error)
-	GenerateAt(time.Time) (T, error)
 	Fill([]T) error
 	FillContext(context.Context, []T) error
 	All() iter.Seq2[T, error]

@@ -12,26 +12,26 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/window"
-	"github.com/sortid/sortid/lease"
 )
 
 type Leased[T ID[T]] struct {
-	New    func(t testing.TB, l sortid.Lease, s Setup) (Gen[T], error)
-	Format lease.Format
-	Size   int // of node IDs in bits, at least 3
-	Node   func(T) uint32
-	At     func(T) int64 // the timestamp
-	Last   int64         // the largest timestamp; no generated ID has the timestamp Last or 0
-	Leads  bool          // if the counter is full, the generator uses later ticks and does not wait
+	New   func(t testing.TB, l sortid.Lease, s Setup) (Gen[T], error)
+	Tick  time.Duration
+	Epoch time.Time
+	Size  int // of node IDs in bits, at least 3
+	Node  func(T) uint32
+	At    func(T) int64 // the timestamp
+	Last  int64         // the largest timestamp; no generated ID has the timestamp Last or 0
+	Leads bool          // if the counter is full, the generator uses later ticks and does not wait
 }
 
 // patience is how long a test waits until it fails. Even a slow machine needs far less time.
 const patience = 2 * time.Minute
 
-func (g *Leased[T]) now() int64 { return int64(Start.Sub(g.Format.Epoch) / g.Format.Tick) }
+func (g *Leased[T]) now() int64 { return int64(Start.Sub(g.Epoch) / g.Tick) }
 
 func (g *Leased[T]) lease(node uint32, ticks int64) *window.Window {
-	w := window.New(g.Size, g.Format.Tick, g.Format.Epoch)
+	w := window.New(g.Size, g.Tick, g.Epoch)
 	w.Set(window.Grant{NodeID: node, Lo: g.now(), Hi: g.now() + ticks}, g.now()+ticks)
 	return w
 }
@@ -77,7 +77,6 @@ func (g *Leased[T]) Run(t *testing.T) {
 	t.Run("Shared", g.testShared)
 	t.Run("SharedAhead", g.testSharedAhead)
 	t.Run("RandomWalk", g.testRandomWalk)
-	t.Run("Acquired", g.testAcquired)
 	t.Run("Range", g.testRange)
 	t.Run("Options", g.testOptions)
 	t.Run("Allocations", g.testAllocations)
@@ -93,12 +92,12 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 			g.check(t, ids[len(ids)-1], 5, tick)
 		}
 		if tick == 2 {
-			clock.Add(g.Format.Tick - time.Microsecond) // the last granted moment
+			clock.Add(g.Tick - time.Microsecond) // the last granted moment
 			ids = append(ids, Must[T](t)(gen.Generate()))
 			g.check(t, ids[len(ids)-1], 5, tick)
-			clock.Add(time.Microsecond - g.Format.Tick)
+			clock.Add(time.Microsecond - g.Tick)
 		}
-		clock.Add(g.Format.Tick)
+		clock.Add(g.Tick)
 	}
 	for range 2 {
 		if id, err := gen.Generate(); !errors.Is(err, sortid.ErrLeaseExpired) || id != *new(T) {
@@ -116,16 +115,16 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 	l.Set(window.Grant{NodeID: 2, Lo: g.now() + 5, Hi: g.now() + 9}, 0)
 	ids = append(ids, Must[T](t)(gen.Generate())) // the generator has already claimed this tick
 	g.check(t, ids[len(ids)-1], 6, 3)
-	clock.Add(g.Format.Tick)
+	clock.Add(g.Tick)
 	ids = append(ids, Must[T](t)(gen.Generate()))
 	g.check(t, ids[len(ids)-1], 2, 5)
 	Increasing(t, ids)
 }
 
 func (g *Leased[T]) testLater(t *testing.T) {
-	gen, _, clock := g.start(t, 5, 3, Start.Add(-2*g.Format.Tick), Setup{Entropy: Entropy(1)})
+	gen, _, clock := g.start(t, 5, 3, Start.Add(-2*g.Tick), Setup{Entropy: Entropy(1)})
 	ids := []T{Must[T](t)(gen.Generate()), Must[T](t)(gen.Generate())}
-	clock.Add(2 * g.Format.Tick)
+	clock.Add(2 * g.Tick)
 	ids = append(ids, Must[T](t)(gen.Generate()))
 	for _, id := range ids {
 		g.check(t, id, 5, 0)
@@ -138,8 +137,8 @@ func (g *Leased[T]) testLater(t *testing.T) {
 func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait} {
 		for _, random := range []Constant{0, 0x55, 0xff} {
-			gen, _, clock := g.start(t, 5, 3, Start.Add(-3*g.Format.Tick), Setup{Entropy: random,
-				RollbackAllowance: 2 * g.Format.Tick, RollbackPolicy: policy})
+			gen, _, clock := g.start(t, 5, 3, Start.Add(-3*g.Tick), Setup{Entropy: random,
+				RollbackAllowance: 2 * g.Tick, RollbackPolicy: policy})
 			for range 3 {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 				id, err := gen.GenerateContext(ctx)
@@ -150,29 +149,29 @@ func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 						err)
 				}
 			}
-			clock.Add(g.Format.Tick)
+			clock.Add(g.Tick)
 			first := Must[T](t)(gen.Generate())
 			g.check(t, first, 5, 0)
-			clock.Add(g.Format.Tick)
+			clock.Add(g.Tick)
 			Increasing(t, []T{first, Must[T](t)(gen.Generate())})
 		}
 	}
 }
 
 func (g *Leased[T]) testBack(t *testing.T) {
-	gen, _, clock := g.start(t, 5, 100, Start.Add(50*g.Format.Tick), Setup{Entropy: Entropy(1),
-		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 20 * g.Format.Tick})
+	gen, _, clock := g.start(t, 5, 100, Start.Add(50*g.Tick), Setup{Entropy: Entropy(1),
+		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 20 * g.Tick})
 	ids := []T{Must[T](t)(gen.Generate())}
 	for range 20 {
-		clock.Add(-g.Format.Tick)
+		clock.Add(-g.Tick)
 		ids = append(ids, Must[T](t)(gen.Generate()))
 		g.check(t, ids[len(ids)-1], 5, 50)
 	}
-	clock.Add(-g.Format.Tick)
+	clock.Add(-g.Tick)
 	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
 		t.Fatalf("beyond the allowance: %v", err)
 	}
-	clock.Add(22 * g.Format.Tick)
+	clock.Add(22 * g.Tick)
 	ids = append(ids, Must[T](t)(gen.Generate()))
 	g.check(t, ids[len(ids)-1], 5, 51)
 	Increasing(t, ids)
@@ -204,7 +203,7 @@ func (g *Leased[T]) testOverflow(t *testing.T) {
 // With a full counter, a generator waits until the clock has passed the claimed tick. It claims
 // another tick only then.
 func (g *Leased[T]) testOverflowWait(t *testing.T) {
-	gen, l, clock := g.start(t, 5, 4, Start.Add(-g.Format.Tick), Setup{Entropy: Constant(0xff)})
+	gen, l, clock := g.start(t, 5, 4, Start.Add(-g.Tick), Setup{Entropy: Constant(0xff)})
 	ctx := Ended(t)
 	var last T
 	var err error
@@ -229,7 +228,7 @@ func (g *Leased[T]) testOverflowWait(t *testing.T) {
 		if (made == 0) != (step == 1) {
 			t.Errorf("%d IDs when the clock shows %v", made, clock.Now())
 		}
-		clock.Add(g.Format.Tick)
+		clock.Add(g.Tick)
 	}
 }
 
@@ -244,7 +243,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 	gen, l, clock := g.start(t, 5, 1, Start, Setup{Entropy: Entropy(1),
 		RollbackPolicy: sortid.RollbackWait})
 	first := Must[T](t)(gen.Generate())
-	clock.Add(g.Format.Tick)
+	clock.Add(g.Tick)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
 	if id, err := gen.GenerateContext(ctx); !errors.Is(err, sortid.ErrLeaseExpired) ||
@@ -263,7 +262,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 	second := Must[T](t)(gen.Generate())
 	g.check(t, second, 3, 1)
 	Increasing(t, []T{first, second})
-	clock.Add(g.Format.Tick)
+	clock.Add(g.Tick)
 	go func() {
 		time.Sleep(5 * time.Millisecond)
 		l.Close()
@@ -287,13 +286,13 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 	wg.Go(func() { // each renewal is a tick late
 		for lo := g.now() + 2; lo < g.now()+ticks; lo += 2 {
 			time.Sleep(time.Millisecond)
-			clock.Add(3 * g.Format.Tick)
+			clock.Add(3 * g.Tick)
 			time.Sleep(time.Millisecond)
 			l.Set(window.Grant{NodeID: uint32(lo) & 3, Lo: lo, Hi: lo + 2}, 0)
-			clock.Add(-g.Format.Tick)
+			clock.Add(-g.Tick)
 		}
 		l.Close()
-		clock.Add(3 * g.Format.Tick) // past the last granted tick
+		clock.Add(3 * g.Tick) // past the last granted tick
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -322,7 +321,7 @@ func (g *Leased[T]) testClose(t *testing.T) {
 		t.Fatalf("used up to tick %d, want 0", used)
 	}
 	g.check(t, Must[T](t)(gen.Generate()), 5, 0)
-	clock.Add(g.Format.Tick)
+	clock.Add(g.Tick)
 	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrLeaseClosed) ||
 		errors.Is(err, sortid.ErrLeaseExpired) {
 		t.Fatalf("after Close: %v", err)
@@ -337,7 +336,7 @@ func (g *Leased[T]) testShared(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range generators {
 		gen := g.generator(t, l,
-			Setup{Clock: clock.Now, RollbackAllowance: 2 * generators * each * g.Format.Tick})
+			Setup{Clock: clock.Now, RollbackAllowance: 2 * generators * each * g.Tick})
 		wg.Go(func() {
 			for range each {
 				id, err := gen.Generate()
@@ -351,7 +350,7 @@ func (g *Leased[T]) testShared(t *testing.T) {
 				}
 				owner[g.At(id)] = i
 				mu.Unlock()
-				clock.Add(g.Format.Tick)
+				clock.Add(g.Tick)
 			}
 		})
 	}
@@ -363,21 +362,21 @@ func (g *Leased[T]) testShared(t *testing.T) {
 func (g *Leased[T]) testRandomWalk(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		w, clock := window.New(g.Size, g.Format.Tick, g.Format.Epoch), NewClock(Start)
+		w, clock := window.New(g.Size, g.Tick, g.Epoch), NewClock(Start)
 		owner, granted := map[int64]int{}, map[int64]uint32{}
 		var gens [2]Gen[T]
 		var last [2]T
 		for i := range gens {
 			gens[i] = g.generator(t, w, Setup{Clock: clock.Now, Entropy: Entropy(seed),
-				RollbackAllowance: 30 * g.Format.Tick, RollbackPolicy: sortid.RollbackAbort})
+				RollbackAllowance: 30 * g.Tick, RollbackPolicy: sortid.RollbackAbort})
 		}
 		end, made, ctx := g.now(), 0, Ended(t)
 		for range 3000 {
 			switch r.IntN(4) {
 			case 0:
-				clock.Add(time.Duration(r.Int64N(9)-3) * g.Format.Tick / 2)
+				clock.Add(time.Duration(r.Int64N(9)-3) * g.Tick / 2)
 			case 1:
-				now := int64(clock.Now().Sub(g.Format.Epoch) / g.Format.Tick)
+				now := int64(clock.Now().Sub(g.Epoch) / g.Tick)
 				if end > now+25 { // do not grant ticks that are too far ahead of the clock
 					continue
 				}
@@ -418,47 +417,11 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 	}
 }
 
-func (g *Leased[T]) testAcquired(t *testing.T) {
-	acquire := func(f lease.Format) *lease.Lease {
-		t.Helper()
-		l, err := lease.Acquire(t.Context(), lease.NewMemory(),
-			lease.Config{Realm: "test", Format: f, NodeBits: g.Size})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { l.Close(context.Background()) })
-		return l
-	}
-	l := acquire(g.Format)
-	gen := g.generator(t, l, Setup{})
-	for range 100 {
-		id, err := gen.Generate()
-		if err != nil || g.Node(id) != l.NodeID() || time.Since(id.Time()).Abs() > time.Minute {
-			t.Fatalf("%v at %v, %v, want node ID %d", id, id.Time(), err, l.NodeID())
-		}
-	}
-	if err := l.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(2*g.Format.Tick + time.Millisecond) // a full counter may be one tick ahead
-	if id, err := gen.Generate(); !errors.Is(err, sortid.ErrLeaseClosed) {
-		t.Errorf("after Close: %v, %v", id, err)
-	}
-	other := lease.UID60
-	if g.Format == other {
-		other = lease.SCRU64
-	}
-	other.Bits = max(other.Bits, g.Size)
-	if gen, err := g.New(t, acquire(other), Setup{}); !errors.Is(err, sortid.ErrOption) {
-		t.Errorf("a lease of another format: %v, %v", gen, err)
-	}
-}
-
 func (g *Leased[T]) testRange(t *testing.T) {
 	for _, tick := range []int64{0, g.Last} {
-		l := window.New(g.Size, g.Format.Tick, g.Format.Epoch)
+		l := window.New(g.Size, g.Tick, g.Epoch)
 		l.Set(window.Grant{NodeID: 5, Lo: tick, Hi: tick + 1}, tick)
-		at := time.UnixMilli(g.Format.Epoch.UnixMilli() + tick*g.Format.Tick.Milliseconds())
+		at := time.UnixMilli(g.Epoch.UnixMilli() + tick*g.Tick.Milliseconds())
 		gen := g.generator(t, l, Setup{Clock: NewClock(at).Now})
 		if id, err := gen.Generate(); id != *new(T) || !errors.Is(err, sortid.ErrTimeRange) {
 			t.Errorf("at tick %d: %v, %v, want ErrTimeRange", tick, id, err)
@@ -476,18 +439,17 @@ func (g *Leased[T]) testOptions(t *testing.T) {
 		}
 	}
 	refused("a reset", good, Setup{RollbackPolicy: sortid.RollbackReset}, "Lease")
-	refused("a nil lease", (*lease.Lease)(nil), Setup{}, "Lease")
-	refused("other ticks", window.New(g.Size, 2*g.Format.Tick, g.Format.Epoch), Setup{},
+	refused("other ticks", window.New(g.Size, 2*g.Tick, g.Epoch), Setup{},
 		"another format")
-	refused("another epoch", window.New(g.Size, g.Format.Tick, g.Format.Epoch.Add(g.Format.Tick)),
+	refused("another epoch", window.New(g.Size, g.Tick, g.Epoch.Add(g.Tick)),
 		Setup{}, "another format")
-	refused("a node ID too large", window.New(24, g.Format.Tick, g.Format.Epoch), Setup{}, "Lease")
+	refused("a node ID too large", window.New(24, g.Tick, g.Epoch), Setup{}, "Lease")
 }
 
 func (g *Leased[T]) testAllocations(t *testing.T) {
 	gen, _, clock := g.start(t, 5, 1<<30, Start, Setup{Entropy: Entropy(1)})
 	if n := testing.AllocsPerRun(1000, func() {
-		clock.Add(g.Format.Tick)
+		clock.Add(g.Tick)
 		if _, err := gen.Generate(); err != nil {
 			t.Fatal(err)
 		}
@@ -506,7 +468,7 @@ func (g *Leased[T]) testClockJumps(t *testing.T) {
 
 		clock.Add(time.Hour)
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		time.AfterFunc(20*time.Millisecond, func() { clock.Add(g.Format.Tick - time.Hour) })
+		time.AfterFunc(20*time.Millisecond, func() { clock.Add(g.Tick - time.Hour) })
 		for {
 			id, err := gen.GenerateContext(ctx)
 			if policy != sortid.RollbackWait && errors.Is(err, sortid.ErrLeaseExpired) &&

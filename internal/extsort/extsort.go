@@ -57,12 +57,16 @@ func (d *Dir) create() (*os.File, error) {
 	if d.closed {
 		return nil, os.ErrClosed
 	}
+	if d.files == nil {
+		d.files = map[*os.File]bool{}
+	}
+	if f, err := createUnnamed(cmp.Or(d.Parent, os.TempDir())); err == nil {
+		d.files[f] = false
+		return f, nil
+	}
 	f, err := os.CreateTemp(d.Parent, "sortid-")
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a file for sorting: %w", err)
-	}
-	if d.files == nil {
-		d.files = map[*os.File]bool{}
 	}
 	d.files[f] = os.Remove(f.Name()) != nil // Windows does not remove an open file
 	return f, nil

@@ -289,15 +289,6 @@ func (c *Core) NoTimeError(tick int64) error {
 		c.Time(tick).Format(clock.Layout))
 }
 
-// RefuseAt returns the error of a format whose generators cannot make IDs of a given time.
-func RefuseAt(f *Format) error {
-	return fmt.Errorf("%s: %w: only counters distinguish the IDs of one node ID, "+
-		"and nobody knows which counters of an earlier time are free; for old rows, "+
-		"use a Generator with a node ID that no other generator ever has, "+
-		"and a Clock that returns the rows' times in ascending order",
-		f.Name, errors.ErrUnsupported)
-}
-
 func Must[G any](g G, err error) G {
 	if err != nil {
 		panic(err)

@@ -1,5 +1,5 @@
 // Command release packs the modules of this repository as users get them, and tags them together.
-// See docs/architecture.md.
+// See CONTRIBUTING.md.
 package main
 
 import (

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 func check(t *testing.T, err error) {
@@ -113,6 +115,7 @@ func TestTag(t *testing.T) {
 }
 
 func TestTagRefuses(t *testing.T) {
+	testserver.Long(t, "makes many repositories")
 	for _, test := range []struct {
 		name   string
 		change func(t *testing.T, dir, remote string)

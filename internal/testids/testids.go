@@ -2,22 +2,31 @@
 package testids
 
 import (
-	"encoding/json"
-	"math/big"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 // An ID has its time in whole microseconds.
 type ID struct {
-	format.ID
-	Time time.Time
+	Words  integer.Words
+	Time   time.Time
+	format *spec.Format
 }
+
+// In returns the ID in an encoding of its format.
+func (id ID) In(e spec.Encoding) string { return id.format.In(id.Words, e) }
+
+// String returns the ID in the format's first encoding.
+func (id ID) String() string { return id.In(id.format.Encodings[0]) }
+
+// Bytes returns the ID's bytes, big-endian.
+func (id ID) Bytes() []byte { return id.format.AppendBytes(nil, id.Words) }
 
 // At returns the time in a layout, or NULL if the ID has none.
 func (id ID) At(layout string) string {
@@ -29,10 +38,10 @@ func (id ID) At(layout string) string {
 
 // IDs returns n or a few more random IDs of a format, some with all variable bits 0 or 1. For a
 // format with inner IDs, it returns IDs of all these formats.
-func IDs(f *format.Format, r *rand.Rand, n int) (ids []ID) {
+func IDs(f *spec.Format, r *rand.Rand, n int) (ids []ID) {
 	inner := f.Within
 	if inner == nil {
-		inner = []*format.Format{f}
+		inner = []*spec.Format{f}
 	}
 	fills := []func() byte{func() byte { return 0 }, func() byte { return 255 },
 		func() byte { return byte(r.Uint32()) }}
@@ -43,20 +52,22 @@ func IDs(f *format.Format, r *rand.Rand, n int) (ids []ID) {
 				b[j] = fills[min(i, 2)]()
 			}
 			setConstants(b, g)
-			if id, err := f.FromBytes(b); err == nil {
-				ids = append(ids, ID{id, id.Time().Truncate(time.Microsecond)})
+			if w, err := f.FromBytes(b); err == nil {
+				ids = append(ids, sampleOf(f, w))
 			}
 		}
 	}
-	return append(ids, sampleOf(Largest(f)))
+	return append(ids, sampleOf(f, Largest(f)))
 }
 
-func sampleOf(id format.ID) ID { return ID{id, id.Time().Truncate(time.Microsecond)} }
+func sampleOf(f *spec.Format, w integer.Words) ID {
+	return ID{w, f.Time(&w).Truncate(time.Microsecond), f}
+}
 
 // setConstants sets the bits that are the same in all IDs.
-func setConstants(b []byte, f *format.Format) {
+func setConstants(b []byte, f *spec.Format) {
 	for _, field := range f.Layout {
-		if field.Kind != format.KindFixed && field.Kind != format.KindZero {
+		if field.Kind != spec.KindFixed && field.Kind != spec.KindZero {
 			continue
 		}
 		for i := range field.Bits {
@@ -70,7 +81,7 @@ func setConstants(b []byte, f *format.Format) {
 }
 
 // usual returns the format of the IDs that Bounds returns.
-func usual(f *format.Format) *format.Format {
+func usual(f *spec.Format) *spec.Format {
 	for _, g := range f.Within {
 		if g.Name == "uuidv7" {
 			return g
@@ -80,7 +91,7 @@ func usual(f *format.Format) *format.Format {
 }
 
 // Times returns n random times, and the edges of a format's range.
-func Times(f *format.Format, r *rand.Rand, n int) (times []time.Time) {
+func Times(f *spec.Format, r *rand.Rand, n int) (times []time.Time) {
 	f = usual(f)
 	for _, edge := range []time.Time{f.Epoch, f.Last.Add(1), time.Unix(0, 0),
 		time.Date(2026, 11, 17, 0, 0, 0, 0, time.UTC)} {
@@ -96,40 +107,33 @@ func Times(f *format.Format, r *rand.Rand, n int) (times []time.Time) {
 }
 
 // Largest returns the largest ID. For a format with inner IDs, it is the largest usual one.
-func Largest(f *format.Format) format.ID {
-	var row struct{ Max string }
-	if err := json.Unmarshal(gencore.Must(usual(f).MarshalJSON()), &row); err != nil {
-		panic(err)
-	}
-	n, _ := new(big.Int).SetString(row.Max, 10)
-	return gencore.Must(f.FromBytes(n.FillBytes(make([]byte, f.Size))))
-}
+func Largest(f *spec.Format) integer.Words { return usual(f).Codec.Max }
 
 // A Column stores IDs of a format in an encoding.
 type Column struct {
-	*format.Format
-	Encoding format.Encoding
+	*spec.Format
+	Encoding spec.Encoding
 	Time     string // the name of the function that returns an ID's time
 	First    string // of the function that returns a time's first ID; or empty
 }
 
 // Columns returns the columns that the SQL of the command can read, the usual one first.
-func Columns(f *format.Format) (list []Column) {
+func Columns(f *spec.Format) (list []Column) {
 	name := strings.ReplaceAll(f.Name, "-", "_")
 	first := name + "_first"
-	for _, e := range []format.Encoding{f.Encodings[0], format.UUID, format.Int} {
-		if !slices.Contains(f.Encodings, e) || e == format.Int && f.Bits > 64 ||
+	for _, e := range []spec.Encoding{f.Encodings[0], spec.UUID, spec.Int} {
+		if !slices.Contains(f.Encodings, e) || e == spec.Int && f.Bits > 64 ||
 			slices.ContainsFunc(list, func(c Column) bool { return c.Encoding == e }) {
 			continue
 		}
-		if base := len(f.Text.Symbols); e == format.Text && (f.Within != nil && base&(base-1) != 0 ||
-			f.Text.PrefixCharacters == "" && len(f.Text.Lengths) > 1) {
+		if base := len(f.Text.Symbols); e == spec.Text && (f.Within != nil && base&(base-1) != 0 ||
+			f.Text.Prefix == nil && len(f.Text.Lengths) > 1) {
 			continue
 		}
 		c := Column{Format: f, Encoding: e, Time: name + "_time"}
 		day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		_, _, err := f.Bounds(day, day.AddDate(0, 0, 1))
-		if err == nil && (e != format.Text || f.Text.Sorts) {
+		if err == nil && (e != spec.Text || f.Text.Sorts) {
 			c.First = first
 			if first = name + "_first"; slices.ContainsFunc(list,
 				func(c Column) bool { return c.First != "" }) {
@@ -142,8 +146,8 @@ func Columns(f *format.Format) (list []Column) {
 }
 
 // Fits reports whether the column can store the ID: an integer has 63 bits.
-func (c Column) Fits(id format.ID) bool {
-	return c.Encoding != format.Int || id.Words()[2] < 1<<63
+func (c Column) Fits(w integer.Words) bool {
+	return c.Encoding != spec.Int || w.Low < 1<<63
 }
 
 // FirstID returns the first ID of a time, as text. Before the epoch, it is the smallest ID. After
@@ -157,25 +161,24 @@ func (c Column) FirstID(at time.Time) string {
 	if at.Before(f.Epoch) {
 		at = f.Epoch
 	}
-	largest := Largest(c.Format)
-	id := largest
+	w := Largest(c.Format)
 	if at.Before(end) {
 		var err error
-		if id, _, err = c.Bounds(at, end.Add(-1)); err != nil { // at is in the last tick
-			_, id, err = c.Bounds(f.Epoch, at)
+		if w, _, err = c.Bounds(at, end.Add(-1)); err != nil { // at is in the last tick
+			_, w, err = c.Bounds(f.Epoch, at)
 		}
-		id = gencore.Must(id, err)
+		w = gencore.Must(w, err)
 	}
-	if !c.Fits(id) {
-		id = gencore.Must(c.FromWords([3]uint64{0, 0, 1<<63 - 1}))
+	if !c.Fits(w) {
+		w = integer.Words{Low: 1<<63 - 1}
 	}
-	return id.In(c.Encoding)
+	return c.In(w, c.Encoding)
 }
 
 // Value returns an ID as a text. If the format has prefixes, the text has one.
-func (c Column) Value(id format.ID) string {
-	text := id.In(c.Encoding)
-	if c.Encoding == format.Text && c.Text.PrefixCharacters != "" {
+func (c Column) Value(w integer.Words) string {
+	text := c.In(w, c.Encoding)
+	if c.Encoding == spec.Text && c.Text.Prefix != nil {
 		return "user_" + text
 	}
 	return text
@@ -185,17 +188,17 @@ func (c Column) Value(id format.ID) string {
 func (c Column) Invalid() (list []string) {
 	good := gencore.Must(c.Parse(c.Example))
 	switch {
-	case c.Encoding == format.Int:
+	case c.Encoding == spec.Int:
 		return []string{"-1", "-9223372036854775808"}
-	case c.Encoding == format.UUID:
-		if c.Encodings[0] == format.UUID { // another version
+	case c.Encoding == spec.UUID:
+		if c.Encodings[0] == spec.UUID { // another version
 			return []string{"00000000-0000-0000-0000-000000000000",
 				"ffffffff-ffff-ffff-ffff-ffffffffffff", "919108f7-52d1-4320-9bac-f847db4148a8"}
 		}
 		return nil
 	}
 	text := c.Value(good)
-	if text == good.In(c.Encoding) { // with a prefix, the shorter text is an ID
+	if text == c.In(good, c.Encoding) { // with a prefix, the shorter text is an ID
 		list = append(list, text[1:])
 	}
 	return append(list, "", " ", text+"\n", text+"0", text[:len(text)-1], " "+text,

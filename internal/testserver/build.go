@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -58,3 +59,10 @@ func build(pkg string) (path string, err error) {
 	}
 	return "", fmt.Errorf("go run %s: the program is not in the go command's cache", pkg)
 }
+
+// clone returns the folder of the root module.
+var clone = sync.OnceValues(func() (string, error) {
+	cmd := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/sortid/sortid/internal/testserver")
+	path, err := clientOutput(cmd)
+	return filepath.Join(path, "..", ".."), err
+})

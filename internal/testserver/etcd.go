@@ -1,13 +1,9 @@
 package testserver
 
 import (
-	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -44,32 +40,7 @@ func etcdCall(ctx context.Context, u *url.URL, method string, request, answer an
 	if err != nil {
 		return err
 	}
-	return etcdSend(ctx, "POST", "http://"+u.Host+"/v3/"+method, auth.Token, body, answer)
-}
-
-func etcdSend(ctx context.Context, method, url, token string, body []byte, answer any) error {
-	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Authorization", token)
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
-		DisableKeepAlives: true}
-	resp, err := transport.RoundTrip(r)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	body, err = io.ReadAll(resp.Body)
-	switch {
-	case err != nil:
-		return err
-	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("%s: %s: %s", r.URL.Path, resp.Status, body)
-	case answer != nil:
-		return json.Unmarshal(body, answer)
-	}
-	return nil
+	return send(ctx, "POST", "http://"+u.Host+"/v3/"+method, auth.Token, body, answer)
 }
 
 // StartEtcd starts a server with flags such as "auth-token-ttl=1".
@@ -86,7 +57,7 @@ func StartEtcdCluster(t testing.TB) []*Server {
 
 func startEtcd(t testing.TB, n int, flags []string) []*Server {
 	t.Helper()
-	needsServer(t)
+	Waits(t, "needs a server")
 	program := etcdProgram(t)
 	var peers, members []string
 	for i := range n {
@@ -117,7 +88,7 @@ func startEtcd(t testing.TB, n int, flags []string) []*Server {
 				ready: func(ctx context.Context) error {
 					ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 					defer cancel()
-					return etcdSend(ctx, "GET", client+"/health", "", nil, nil)
+					return send(ctx, "GET", client+"/health", "", nil, nil)
 				},
 			}).start()
 		})
@@ -146,17 +117,15 @@ func etcdProgram(t testing.TB) string {
 }
 
 var buildEtcd = sync.OnceValues(func() (string, error) {
-	dir := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/sortid/sortid/internal/testserver")
-	path, err := clientOutput(dir)
+	root, err := clone()
 	if err != nil {
 		return "", err
 	}
-	root := filepath.Join(path, "..", "..")
 	cmd := exec.Command("go", "tool", "-n", "go.etcd.io/etcd/server/v3")
 	cmd.Dir = filepath.Join(root, "dev")
 	cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "GOWORK="+filepath.Join(root, "go.work"),
 		"CGO_ENABLED=0")
-	path, err = clientOutput(cmd)
+	path, err := clientOutput(cmd)
 	if err != nil {
 		return "", fmt.Errorf("%s in %s: %w", cmd, cmd.Dir, err)
 	}

@@ -29,7 +29,7 @@ func MySQL(t testing.TB) string {
 // database "test".
 func StartMySQL(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	needsServer(t)
+	Waits(t, "needs a server")
 	dir, port := tempDir(t), FreePort(t)
 	data, temporary := filepath.Join(dir, "data"), filepath.Join(dir, "tmp")
 	for _, path := range []string{data, temporary} {

@@ -84,7 +84,7 @@ func natsCall(ctx context.Context, u *url.URL, subject string) error {
 // StartNATS starts a server with JetStream and these lines of configuration.
 func StartNATS(t testing.TB, lines ...string) *Server {
 	t.Helper()
-	needsServer(t)
+	Waits(t, "needs a server")
 	program := Program(t, "nats-server")
 	dir, port := tempDir(t), FreePort(t)
 	if !strings.Contains(strings.Join(lines, "\n"), "jetstream") {
@@ -106,7 +106,7 @@ func StartNATS(t testing.TB, lines ...string) *Server {
 
 func StartNATSCluster(t testing.TB) (servers []*Server) {
 	t.Helper()
-	needsServer(t)
+	Waits(t, "needs a server")
 	var listen, routes [3]string
 	for i := range listen {
 		listen[i] = address(FreePort(t))

@@ -46,10 +46,11 @@ func Long(t testing.TB, reason string) {
 	}
 }
 
-func needsServer(t testing.TB) {
+// Waits is like [Long], but a test with the race detector runs. It is for tests that mostly wait.
+func Waits(t testing.TB, reason string) {
 	t.Helper()
 	if !raceDetector {
-		Long(t, "needs a server")
+		Long(t, reason)
 	}
 }
 

@@ -28,7 +28,7 @@ func Postgres(t testing.TB) string {
 // a password.
 func StartPostgres(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	needsServer(t)
+	Waits(t, "needs a server")
 	program, err := postgresProgram("initdb")
 	if err == nil {
 		program, err = filepath.EvalSymlinks(program)

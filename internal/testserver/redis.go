@@ -31,7 +31,7 @@ func Redis(t testing.TB) string {
 // "--appendonly", "no" override this.
 func StartRedis(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	needsServer(t)
+	Waits(t, "needs a server")
 	program := Program(t, "redis-server")
 	dir, port := tempDir(t), FreePort(t)
 	// A server of a cluster listens on another port, too. Linux gives ports from 32768 on to clients.

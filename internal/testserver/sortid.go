@@ -53,7 +53,7 @@ func StartSortid(t testing.TB, store string, flags ...string) *Server {
 // megabytes.
 func (s *Server) Memory(figure string) float64 {
 	s.t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Pid))
 	if err != nil {
 		s.t.Skipf("only Linux shows the memory of a process (%v); to run this: use Linux", err)
 	}

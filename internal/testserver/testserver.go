@@ -40,7 +40,7 @@ type Server struct {
 	ready   func(context.Context) error
 	crash   syscall.Signal // SIGKILL, or another signal that ends the program as fast
 	stop    func()         // nil while the server does not run
-	pid     int
+	process *os.Process
 }
 
 func (s *Server) start() *Server {
@@ -59,6 +59,14 @@ func (s *Server) Stop() {
 
 const patience = 3 * time.Minute
 
+// Signal sends a signal, such as SIGSTOP, to the running server.
+func (s *Server) Signal(signal os.Signal) {
+	s.t.Helper()
+	if err := s.process.Signal(signal); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // Start starts the server after Stop, with the same data and port, and waits until it is ready.
 func (s *Server) Start() {
 	s.t.Helper()
@@ -76,7 +84,7 @@ func (s *Server) Start() {
 	if err := cmd.Start(); err != nil {
 		s.t.Fatalf("starting %s: %v", cmd.Path, err)
 	}
-	s.pid = cmd.Process.Pid
+	s.process = cmd.Process
 	ended := make(chan struct{})
 	go func() {
 		cmd.Wait()
@@ -116,7 +124,7 @@ func choose(t testing.TB, variable string, serves func(ctx context.Context, serv
 	t.Helper()
 	server := os.Getenv(variable)
 	if server == "" {
-		needsServer(t)
+		Waits(t, "needs a server")
 		if i := slices.IndexFunc(local, func(url string) bool {
 			return serves(t.Context(), url) == nil
 		}); i >= 0 {

@@ -157,6 +157,34 @@ func TestEtcdTLS(t *testing.T) {
 	}
 }
 
+func TestKubernetes(t *testing.T) {
+	s := StartKubernetes(t)
+	a, b := KubernetesNamespace(t, s.URL), KubernetesNamespace(t, s.URL)
+	u, err := url.Parse(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := "/apis/coordination.k8s.io/v1/namespaces" + u.Path + "/leases"
+	body := map[string]any{"metadata": map[string]any{"name": "here"}}
+	if err := CallKubernetes(t.Context(), b, "POST", path, body, nil); err != nil {
+		t.Error(err)
+	}
+	if err := CallKubernetes(t.Context(), a, "GET", path, nil, nil); err == nil {
+		t.Error("a test can read another test's namespace")
+	}
+	if err := CallKubernetes(t.Context(), b, "DELETE", path+"/here", nil, nil); err == nil {
+		t.Error("the ServiceAccount can do more than package store/kubernetes needs")
+	}
+	s.Stop()
+	if listening(t.Context(), s.URL) == nil {
+		t.Fatal("a server that was stopped listens")
+	}
+	s.Start()
+	if err := CallKubernetes(t.Context(), b, "GET", path+"/here", nil, nil); err != nil {
+		t.Errorf("after a stop: %v", err)
+	}
+}
+
 func TestFreePort(t *testing.T) {
 	for range 20 { // each port takes a file, and some systems allow only 256
 		t.Run("", func(t *testing.T) {

@@ -17,9 +17,11 @@ func UnmarshalJSON(format string, b []byte) (text []byte, v *uint64, err error) 
 	case string(b) == "null": // encoding/json ignores null, too
 		return nil, nil, nil
 	case len(b) >= 2 && b[0] == '"' && b[len(b)-1] == '"':
-		// Go has all escapes of JSON, except \/ and surrogates, which no ID contains.
-		if s, err := strconv.Unquote(string(b)); err == nil {
-			return append([]byte{}, s...), nil, nil
+		if bytes.IndexByte(b, '\\') >= 0 {
+			// Go has all escapes of JSON, except \/ and surrogates, which no ID contains.
+			if s, err := strconv.Unquote(string(b)); err == nil {
+				return []byte(s), nil, nil
+			}
 		}
 		return b[1 : len(b)-1 : len(b)-1], nil, nil
 	}

@@ -12,7 +12,7 @@ import (
 const AcceptedTimes = `2006-01-02, "2006-01-02 15:04", "2006-01-02 15:04:05", ` +
 	`2006-01-02T15:04:05Z or with an offset such as +01:00 (UTC without one), ` +
 	`@1136214245.5 (Unix seconds), @1136214245500 (Unix milliseconds, from 13 digits on), ` +
-	`now, or relative to now: -2h or 2h (before), +30m (after), -7d`
+	`15:04 (today), now, or relative to now: -2h or 2h (before), +30m (after), -7d, "2 days ago"`
 
 var layouts = func() (all []string) {
 	for _, sep := range []string{"T", " "} {
@@ -50,10 +50,21 @@ func readTime(text string, now time.Time, zone *time.Location) (time.Time, error
 		d, err := parseDuration(text)
 		return now.Add(d), err
 	}
+	if clock, err := time.Parse("15:04", text); err == nil {
+		y, m, d := now.In(zone).Date()
+		return inZone(time.Date(y, m, d, clock.Hour(), clock.Minute(), 0, 0, time.UTC), zone), nil
+	}
+	if n, unit, ok := cutAgo(text); ok {
+		d, err := parseDuration("-" + n + unit)
+		return now.Add(d), err
+	}
 	for _, layout := range layouts {
-		t, err := time.ParseInLocation(layout, text, zone)
-		if err == nil {
+		t, err := time.Parse(layout, text)
+		switch {
+		case err == nil && strings.Contains(layout, "Z07"):
 			return t, nil
+		case err == nil:
+			return inZone(t, zone), nil
 		}
 		// The form is right, but no such day or hour exists.
 		if p := (*time.ParseError)(nil); errors.As(err, &p) && strings.HasSuffix(p.Message,
@@ -68,6 +79,34 @@ func readTime(text string, now time.Time, zone *time.Location) (time.Time, error
 	return now.Add(d), err
 }
 
+// inZone returns the first moment when clocks in the zone show the date and the time of t. If they
+// skip it, because summer time begins, inZone adds what they skip.
+func inZone(t time.Time, zone *time.Location) time.Time {
+	offset := func(at time.Time) time.Duration {
+		_, seconds := at.In(zone).Zone()
+		return time.Duration(seconds) * time.Second
+	}
+	// No zone changes its offset twice in two days.
+	before, after := t.Add(-offset(t.Add(-24*time.Hour))), t.Add(-offset(t.Add(24*time.Hour)))
+	if after.Before(before) && after.Add(offset(after)).Equal(t) ||
+		!before.Add(offset(before)).Equal(t) && after.Add(offset(after)).Equal(t) {
+		return after
+	}
+	return before
+}
+
+var agoUnits = map[string]string{"second": "s", "minute": "m", "hour": "h", "day": "d", "week": "w"}
+
+// cutAgo splits a text such as "2 days ago" into the number and the unit of a duration.
+func cutAgo(text string) (n, unit string, ok bool) {
+	words := strings.Fields(strings.ToLower(text))
+	if len(words) != 3 || words[2] != "ago" {
+		return "", "", false
+	}
+	unit, ok = agoUnits[strings.TrimSuffix(words[1], "s")]
+	return words[0], unit, ok
+}
+
 var days = map[string]int{"today": 0, "yesterday": -1}
 
 func IsDay(text string) bool {
@@ -78,17 +117,16 @@ func IsDay(text string) bool {
 // Day returns when a day and the next day begin in a zone. The day is a date, or a name that
 // [IsDay] knows.
 func Day(text string, now time.Time, zone *time.Location) (from, to time.Time, err error) {
-	day, err := time.ParseInLocation(time.DateOnly, strings.TrimSpace(text), zone)
+	day, err := time.Parse(time.DateOnly, strings.TrimSpace(text))
 	if back, ok := days[strings.ToLower(strings.TrimSpace(text))]; ok {
 		y, m, d := now.In(zone).Date()
-		day, err = time.Date(y, m, d+back, 0, 0, 0, 0, zone), nil
+		day, err = time.Date(y, m, d+back, 0, 0, 0, 0, time.UTC), nil
 	}
 	if err != nil {
 		return from, to, fmt.Errorf("cannot read the date %q; want 2006-01-02, today or yesterday",
 			text)
 	}
-	y, m, d := day.Date()
-	return day.UTC(), time.Date(y, m, d+1, 0, 0, 0, 0, zone).UTC(), nil
+	return inZone(day, zone).UTC(), inZone(day.AddDate(0, 0, 1), zone).UTC(), nil
 }
 
 const (

@@ -1,8 +1,10 @@
 package words
 
 import (
+	"archive/zip"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -65,6 +67,60 @@ func TestDay(t *testing.T) {
 			t.Errorf("%q is a day", day)
 		}
 	}
+}
+
+// Each day of 2018 to 2030 begins, in each zone, at the first moment when clocks show its date.
+func TestDaysOfAllZones(t *testing.T) {
+	names := zones(t)
+	if len(names) < 400 {
+		t.Fatalf("%d zones", len(names))
+	}
+	step := 1
+	if testing.Short() {
+		step = 40
+	}
+	for i := 0; i < len(names); i += step {
+		name := names[i]
+		zone := check.Must(time.LoadLocation(name))(t)
+		shows := func(at time.Time, day string) bool {
+			return at.In(zone).Format(time.DateOnly) == day
+		}
+		var end time.Time
+		for day := date(2018, 1, 1); day.Year() < 2031; day = day.AddDate(0, 0, 1) {
+			text := day.Format(time.DateOnly)
+			from, to, err := Day(text, now, zone)
+			if err != nil || !shows(from, text) || shows(to, text) || !end.IsZero() && from != end {
+				t.Fatalf("%s in %s is from %v to %v, %v; the day before ends at %v", text, name, from,
+					to, err, end)
+			}
+			for _, d := range []time.Duration{1, 15 * time.Minute, 30 * time.Minute, time.Hour} {
+				if shows(from.Add(-d), text) {
+					t.Fatalf("%s in %s begins before %v", text, name, from)
+				}
+			}
+			end = to
+		}
+	}
+}
+
+func date(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
+
+// zones returns the names of the time zones that Go knows.
+func zones(t *testing.T) (names []string) {
+	t.Helper()
+	root := check.Must(exec.Command("go", "env", "GOROOT").Output())(t)
+	file := filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip")
+	archive, err := zip.OpenReader(file)
+	if err != nil {
+		t.Skipf("no list of time zones: %v", err)
+	}
+	defer archive.Close()
+	for _, f := range archive.File {
+		if !strings.HasSuffix(f.Name, "/") {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 func FuzzParseTime(f *testing.F) {

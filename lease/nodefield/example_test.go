@@ -30,6 +30,6 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer l.Close(ctx)
-	fmt.Println(f.Name, l.NodeBits(), l.TickLength())
+	fmt.Println(f.Name(), l.NodeBits(), l.TickLength())
 	// Output: sonyflake 16 10ms
 }

@@ -11,13 +11,10 @@ import (
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
 )
-
-// sizes has the usual and the largest size of node IDs in bits, for formats whose layouts do not
-// have a field for the node ID alone. [lease.FormatOf] has our formats.
-var sizes = map[string]struct{ usual, most int }{"tsid": {10, 20}}
 
 // Formats returns the formats whose node IDs can be leased, ours first.
 func Formats() []*format.Format {
@@ -37,7 +34,7 @@ func Lookup(name string) (*format.Format, error) {
 
 func names() (names []string) {
 	for _, f := range Formats() {
-		names = append(names, f.Name)
+		names = append(names, f.Name())
 	}
 	return names
 }
@@ -47,25 +44,24 @@ func check(f *format.Format) error {
 		return nil
 	}
 	return parseerr.Kindf(sortid.ErrOption, "IDs of %s have no node ID; the formats with one are %s",
-		f.Name, words.List(names(), "and"))
+		f.Name(), words.List(names(), "and"))
 }
 
 // Bits returns the size in bits of a format's node IDs, which may also have the name worker,
 // machine or shard. It returns 0 if there is none, the largest size for scru64, and the usual size
 // for tsid, whose IDs do not show the size.
-func Bits(f *format.Format) int {
-	if own := lease.FormatOf(f.Name); own.Bits != 0 {
-		return own.Bits
-	}
-	if size, ok := sizes[f.Name]; ok {
-		return size.usual
+func Bits(f *format.Format) int { return bits(spec.Of(f)) }
+
+func bits(f *spec.Format) int {
+	if f.Node.Bits != 0 {
+		return f.Node.Bits
 	}
 	if f.Tick == 0 {
 		return 0 // there are no ticks to lease
 	}
 	bits := 0 // the first field for node IDs and the next ones form a node ID
 	for _, field := range f.Layout {
-		if field.Kind == format.KindNode {
+		if field.Kind == spec.KindNode {
 			bits += field.Bits
 		} else if bits != 0 {
 			break
@@ -77,16 +73,14 @@ func Bits(f *format.Format) int {
 // LeaseFormat returns the Format of a [lease.Config] for a format's node IDs, or the zero Format if
 // there are none.
 func LeaseFormat(f *format.Format) lease.Format {
-	if own := lease.FormatOf(f.Name); own.Bits != 0 {
-		return own
-	}
-	bits := cmp.Or(sizes[f.Name].most, Bits(f))
-	if bits == 0 {
+	s := spec.Of(f)
+	most := cmp.Or(s.Node.Most, bits(s))
+	if most == 0 {
 		return lease.Format{}
 	}
 	// A tick of a realm has whole milliseconds.
-	return lease.Format{Name: f.Name, Bits: min(bits, lease.MaxBits),
-		Tick: max(f.Tick, time.Millisecond), Epoch: f.Epoch}
+	return lease.Format{Name: s.Name, Mixed: s.Node.Mixed, Bits: min(most, lease.MaxBits),
+		Tick: max(s.Tick, time.Millisecond), Epoch: s.Epoch}
 }
 
 // Config returns the Format, NodeBits and OneSize of a new realm for node IDs of nodeBits bits. If
@@ -100,11 +94,11 @@ func Config(f *format.Format, nodeBits int) (lease.Config, error) {
 	c := lease.Config{Format: LeaseFormat(f), NodeBits: nodeBits, OneSize: nodeBits != 0}
 	switch bits, most := Bits(f), c.Format.Bits; {
 	case nodeBits < 0 || nodeBits > most:
-		return c, parseerr.Kindf(sortid.ErrOption, "a node ID of %s has 1 to %d bits, not %d", f.Name,
+		return c, parseerr.Kindf(sortid.ErrOption, "a node ID of %s has 1 to %d bits, not %d", f.Name(),
 			most, nodeBits)
 	case nodeBits == 0 && bits > most:
 		return c, parseerr.Kindf(sortid.ErrOption, "the node IDs of %s have %d bits, and a realm grants "+
-			"node IDs of at most %d: choose a size", f.Name, bits, most)
+			"node IDs of at most %d: choose a size", f.Name(), bits, most)
 	case nodeBits == 0:
 		c.Format.Bits = bits
 	}

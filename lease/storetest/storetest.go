@@ -621,7 +621,7 @@ func testLessor(t *testing.T, open func() lease.Store) {
 	lessors := []*lease.StoreLessor{lease.NewLessor(open(), lease.LessorOptions{}),
 		lease.NewLessor(open(), lease.LessorOptions{})}
 	_, _, err := lessors[0].CreateRealm(t.Context(), lease.Config{Realm: "lessor",
-		Format: lease.SCRU160, NodeBits: 4})
+		Format: lease.SCRU160(), NodeBits: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,8 +39,15 @@ func TestURLNamesTheFile(t *testing.T) {
 func TestRefusesOtherFilesAndKeepsThem(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
+	_, url := temp(t)
+	put(t, must(t, url), 1)
+	whole, err := os.ReadFile(strings.TrimPrefix(url, "bolt:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	firstPage := string(whole[:4096])
 	for name, content := range map[string]string{"text": strings.Repeat("hello\n", 5000),
-		"short": "x", "empty": "", "zeros": strings.Repeat("\x00", 1<<16)} {
+		"short": "x", "page": firstPage, "empty": "", "zeros": strings.Repeat("\x00", 1<<16)} {
 		if err := os.WriteFile(in(name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -54,14 +61,15 @@ func TestRefusesOtherFilesAndKeepsThem(t *testing.T) {
 		want     string
 		sentinel error
 	}{
-		{"", Open, "is a folder", nil},
+		{"", Open, "is a folder", ErrDamaged},
 		{"no/such/folder.db", Open, "cannot make the file: lstat " + in("no"), fs.ErrNotExist},
 		{"text/below", Open, "not a directory", nil},
-		{"dangling", Open, "symbolic link to a file that does not exist", nil},
+		{"dangling", Open, "symbolic link to a file that does not exist", ErrDamaged},
 		{"text", Open, "not a bbolt file with leases, or damaged: invalid database", ErrDamaged},
 		{"text", OpenExisting, "not a bbolt file with leases, or damaged: invalid database",
 			ErrDamaged},
 		{"short", Open, "or damaged", ErrDamaged},
+		{"page", Open, "or damaged: file size too small", ErrDamaged},
 		{"zeros", Open, "or damaged", ErrDamaged},
 		{"empty", OpenExisting, "it is empty", ErrDamaged},
 		{"missing", OpenExisting, "no such file", fs.ErrNotExist},

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"go.etcd.io/bbolt"
 )
@@ -64,7 +65,7 @@ func playLease(url string) error {
 		return err
 	}
 	l, err := lease.Acquire(ctx, s,
-		lease.Config{Realm: "r", Format: lease.SCRU160, NodeBits: 7, Window: time.Hour})
+		lease.Config{Realm: "r", Format: lease.SCRU160(), NodeBits: 7, Window: time.Hour})
 	if err != nil {
 		return err
 	}
@@ -123,6 +124,7 @@ func playCount(url string) error {
 
 // If a process is killed, the store has the changes that the process has printed.
 func TestKilledProcessLosesNoChange(t *testing.T) {
+	testserver.Long(t, "kills many processes")
 	_, url := temp(t)
 	s := must(t, url)
 	var last uint64

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -46,8 +47,8 @@ type Store struct {
 // operating system. It waits for the lock until ctx ends.
 func Open(ctx context.Context, url string) (*Store, error) { return open(ctx, url, true) }
 
-// OpenExisting is like Open, but fails with [fs.ErrNotExist] if there is no file. It needs no write
-// permission.
+// OpenExisting is like Open, but fails with [lease.ErrNoRealm] and [fs.ErrNotExist] if there is no
+// file. It needs no write permission.
 func OpenExisting(ctx context.Context, url string) (*Store, error) { return open(ctx, url, false) }
 
 func open(ctx context.Context, url string, create bool) (*Store, error) {
@@ -57,7 +58,10 @@ func open(ctx context.Context, url string, create bool) (*Store, error) {
 	}
 	path, err := resolve(given, create)
 	if err != nil {
-		return nil, failed(given, err)
+		if err = failed(given, err); !create && errors.Is(err, fs.ErrNotExist) {
+			err = connect.Missing(err)
+		}
+		return nil, err
 	}
 	where := path
 	if _, err := os.Stat(path); err != nil {
@@ -108,6 +112,12 @@ func parse(url string) (string, error) {
 
 func urlError(text string) error { return connect.BadURL(errors.New("bolt: the URL: " + text)) }
 
+// A notFile error says why no file can be at a path. It matches [ErrDamaged].
+type notFile string
+
+func (e notFile) Error() string        { return string(e) }
+func (e notFile) Is(target error) bool { return target == ErrDamaged }
+
 // resolve returns the absolute path of a file, without symbolic links, because links may change.
 func resolve(path string, create bool) (string, error) {
 	path, err := filepath.Abs(path)
@@ -117,16 +127,16 @@ func resolve(path string, create bool) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return "", errors.New("is a folder, want a file")
+		return "", notFile("is a folder, want a file")
 	case err == nil && !info.Mode().IsRegular():
-		return "", errors.New("is not a regular file")
+		return "", notFile("is not a regular file")
 	case err == nil:
 		return filepath.EvalSymlinks(path)
 	case !create || !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
-		return "", errors.New("is a symbolic link to a file that does not exist")
+		return "", notFile("is a symbolic link to a file that does not exist")
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
@@ -372,14 +382,19 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 		if records == nil {
 			return nil, nil
 		}
-		prefix := []byte(realm + "/")
+		prefix, n := []byte(realm+"/"), 0
 		c := records.Cursor()
+		for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+			n++
+		}
+		found = make([]lease.Record, 0, n) // a realm can have so many that copies would hurt
 		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
 			r, err := decode(k, v)
 			if err != nil {
 				return nil, err
 			}
 			if r.Realm == realm { // for realm "a", this skips the records of "a/b"
+				r.Realm = realm // all records share one string
 				found = append(found, r)
 			}
 		}
@@ -478,6 +493,9 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 			// so unlock it first.
 			unlock(file)
 			file.Close()
+			if _, ok := p.(runtime.Error); ok {
+				p = "pages are missing or wrong"
+			}
 			err = failed(s.path, fmt.Errorf("%w: %v", ErrDamaged, p))
 		}
 	}()
@@ -554,7 +572,7 @@ func failed(path string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, bbolterrors.ErrInvalid), errors.Is(err, bbolterrors.ErrVersionMismatch),
-		errors.Is(err, bbolterrors.ErrChecksum):
+		errors.Is(err, bbolterrors.ErrChecksum), strings.Contains(err.Error(), "file size too small"):
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	case ok && at.Path == path:
 		err = fmt.Errorf("%s: %w", at.Op, at.Err)

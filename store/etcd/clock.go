@@ -13,6 +13,7 @@ import (
 
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/connect"
+	"github.com/sortid/sortid/store/internal/kv"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -72,24 +73,5 @@ func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
 		return time.Time{}, err
 	}
 	defer response.Body.Close()
-	if response.Header.Get("Date") == "" {
-		return time.Time{}, lease.ErrNoTime
-	}
-	date, err := http.ParseTime(response.Header.Get("Date"))
-	if err != nil {
-		return time.Time{}, fmt.Errorf("the Date of the answer: %w", err)
-	}
-	return within(time.Now(), date), nil
-}
-
-// within returns the time that is nearest to this machine's time (here), in the second that begins
-// at date. The server's time is in this second.
-func within(here, date time.Time) time.Time {
-	switch end := date.Add(time.Second - 1); {
-	case here.Before(date):
-		return date
-	case here.After(end):
-		return end
-	}
-	return here.Round(0)
+	return kv.Date(response.Header.Get("Date"))
 }

@@ -301,16 +301,6 @@ func TestTime(t *testing.T) {
 	if now, err := s.Time(t.Context()); err != nil || time.Since(now).Abs() > time.Minute {
 		t.Errorf("from the other member: %v, %v", now, err)
 	}
-
-	date := time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)
-	for here, want := range map[time.Duration]time.Duration{
-		-time.Hour: 0, 0: 0, 300 * time.Millisecond: 300 * time.Millisecond,
-		time.Hour: time.Second - 1,
-	} {
-		if got := within(date.Add(here), date); !got.Equal(date.Add(want)) {
-			t.Errorf("%v after the Date: %v, want %v after it", here, got.Sub(date), want)
-		}
-	}
 }
 
 func TestVersions(t *testing.T) {
@@ -355,4 +345,13 @@ func TestVersions(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestListed(t *testing.T) {
+	s := open(t, testserver.Etcd(t))
+	status, err := s.client.Status(t.Context(), s.client.Endpoints()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	faulttest.Listed(t, "etcd", status.Version)
 }

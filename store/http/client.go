@@ -15,9 +15,9 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/http/wire"
 	"github.com/sortid/sortid/store/internal/connect"
 	"github.com/sortid/sortid/store/internal/kv"
 )
@@ -42,9 +42,9 @@ func Open(ctx context.Context, url string) (*Client, error) {
 			"http: the URL: %w; want https://host:8420?token=env:NAME", err))
 	}
 	if _, err := connect.Retry(ctx, c.address, connect.NoResult(func(ctx context.Context) error {
-		var answer realmsBody
+		var answer wire.Realms
 		_, err := c.once(ctx, http.MethodGet, "/v1/realms"+page("", 1), nil, &answer)
-		if e := (*Error)(nil); errors.As(err, &e) && e.Code == limited {
+		if e := (*Error)(nil); errors.As(err, &e) && e.Code == string(wire.Limit) {
 			return nil // the server is there, and knows the token
 		}
 		for _, r := range answer.Realms {
@@ -115,14 +115,9 @@ func (c *Client) Close() error {
 
 func (c *Client) Acquire(ctx context.Context, realm string,
 	r lease.AcquireRequest) (lease.Grant, error) {
-	body := acquireBody{Request: r.Request, NodeBits: r.NodeBits, Holder: r.Holder,
-		Window: milliseconds(r.Window), Wait: r.Wait.Milliseconds(), Time: unixMilli(r.Time)}
-	if r.NodeID >= 0 {
-		body.NodeID = &r.NodeID
-	}
-	var answer leaseBody
+	var answer wire.Lease
 	status, err := c.once(connect.Longer(ctx, r.Wait), http.MethodPost, realmPath(realm)+"/leases",
-		body, &answer)
+		wire.NewAcquire(r), &answer)
 	if held := (*lease.HeldError)(nil); errors.As(err, &held) {
 		held.Realm = realm
 		held.Block = lease.Block{NodeID: uint32(r.NodeID), Size: uint8(r.NodeBits)}
@@ -133,24 +128,24 @@ func (c *Client) Acquire(ctx context.Context, realm string,
 	if err != nil {
 		return lease.Grant{}, err
 	}
-	g, err := answer.grant(realm)
+	g, err := answer.Decode(realm)
 	g.Repeated = status == http.StatusOK
 	return g, err
 }
 
 func (c *Client) Renew(ctx context.Context, realm, id string,
 	r lease.RenewRequest) (lease.Grant, error) {
-	var answer leaseBody
+	var answer wire.Lease
 	if _, err := c.once(ctx, http.MethodPost, leasePath(realm, id)+"/renew",
-		renewBody{r.Secret, r.EndTick, r.Renewal, unixMilli(r.Time)}, &answer); err != nil {
+		wire.NewRenew(r), &answer); err != nil {
 		return lease.Grant{}, err
 	}
-	return answer.grant(realm)
+	return answer.Decode(realm)
 }
 
 func (c *Client) Release(ctx context.Context, realm, id string, r lease.ReleaseRequest) error {
 	_, err := c.once(ctx, http.MethodPost, leasePath(realm, id)+"/release",
-		releaseBody{r.Secret, r.EndTick, unixMilli(r.LastTime)}, nil)
+		wire.NewRelease(r), nil)
 	return err
 }
 
@@ -165,19 +160,19 @@ func (c *Client) Evict(ctx context.Context, realm, id string) error {
 // position after; "" is the beginning. It also returns the last position, or "" at the end.
 func (c *Client) Holdings(ctx context.Context, realm, after string,
 	limit int) (rows []lease.Holding, next string, err error) {
-	var answer leasesBody
+	var answer wire.Leases
 	if _, err := c.patiently(ctx, http.MethodGet, realmPath(realm)+"/leases"+page(after, limit),
 		nil, &answer); err != nil {
 		return nil, "", err
 	}
 	for _, l := range answer.Leases {
-		h, err := l.holding()
+		h, err := l.Decode()
 		if err != nil {
 			return nil, "", err
 		}
 		rows = append(rows, h)
 	}
-	return rows, answer.Next, nil
+	return rows, value(answer.Next), nil
 }
 
 // CreateRealm makes a realm with the Realm, Format, NodeBits, Window and MaxLead of config, and
@@ -186,10 +181,9 @@ func (c *Client) Holdings(ctx context.Context, realm, after string,
 // other terms.
 func (c *Client) CreateRealm(ctx context.Context, config lease.Config) (lease.RealmInfo, bool,
 	error) {
-	body := realmTermsBody{Format: config.Format.Name, NodeBits: config.NodeBits,
-		Window: milliseconds(config.Window), Lead: milliseconds(config.MaxLead)}
-	var answer realmBody
-	status, err := c.patiently(ctx, http.MethodPut, realmPath(config.Realm), body, &answer)
+	var answer wire.Realm
+	status, err := c.patiently(ctx, http.MethodPut, realmPath(config.Realm),
+		wire.NewMakeRealm(config), &answer)
 	if err != nil {
 		return lease.RealmInfo{}, false, err
 	}
@@ -197,11 +191,10 @@ func (c *Client) CreateRealm(ctx context.Context, config lease.Config) (lease.Re
 	return info, status == http.StatusCreated, err
 }
 
-// SetRealm changes the window and the lead of a realm. 0 leaves a value as it is.
-func (c *Client) SetRealm(ctx context.Context, realm string, window,
-	lead time.Duration) (lease.RealmInfo, error) {
-	return c.realm(ctx, http.MethodPatch, realm,
-		realmTermsBody{Window: milliseconds(window), Lead: milliseconds(lead)})
+// SetRealm changes the window and the lead of a realm, as [lease.SetTerms] does.
+func (c *Client) SetRealm(ctx context.Context, realm string,
+	change lease.TermsChange) (lease.RealmInfo, error) {
+	return c.realm(ctx, http.MethodPatch, realm, wire.NewChangeRealm(change))
 }
 
 func (c *Client) Realm(ctx context.Context, realm string) (lease.RealmInfo, error) {
@@ -210,7 +203,7 @@ func (c *Client) Realm(ctx context.Context, realm string) (lease.RealmInfo, erro
 
 func (c *Client) realm(ctx context.Context, method, realm string,
 	body any) (lease.RealmInfo, error) {
-	var answer realmBody
+	var answer wire.Realm
 	if _, err := c.patiently(ctx, method, realmPath(realm), body, &answer); err != nil {
 		return lease.RealmInfo{}, err
 	}
@@ -222,7 +215,7 @@ func (c *Client) realm(ctx context.Context, method, realm string,
 // end. A nil permitted allows all realms.
 func (c *Client) Realms(ctx context.Context, permitted func(name string) bool, after string,
 	limit int) (realms []lease.RealmInfo, next string, err error) {
-	var answer realmsBody
+	var answer wire.Realms
 	if _, err := c.patiently(ctx, http.MethodGet, "/v1/realms"+page(after, limit), nil,
 		&answer); err != nil {
 		return nil, "", err
@@ -236,15 +229,15 @@ func (c *Client) Realms(ctx context.Context, permitted func(name string) bool, a
 			realms = append(realms, info)
 		}
 	}
-	return realms, answer.Next, nil
+	return realms, value(answer.Next), nil
 }
 
-func (c *Client) info(r realmBody) (lease.RealmInfo, error) {
+func (c *Client) info(r wire.Realm) (lease.RealmInfo, error) {
 	c.learn(r)
-	return r.info()
+	return r.Decode()
 }
 
-func (c *Client) learn(r realmBody) {
+func (c *Client) learn(r wire.Realm) {
 	if r.Conditions != nil {
 		c.conditions.Store(&r.Conditions)
 	}
@@ -254,6 +247,13 @@ func realmPath(realm string) string { return "/v1/realms/" + url.PathEscape(real
 
 func leasePath(realm, id string) string {
 	return realmPath(realm) + "/leases/" + url.PathEscape(id)
+}
+
+func value(next *string) string {
+	if next == nil {
+		return ""
+	}
+	return *next
 }
 
 func page(after string, limit int) string {
@@ -348,12 +348,8 @@ func (c *Client) noAnswer(err error) error {
 	case strings.HasPrefix(c.address, "http:") &&
 		strings.Contains(err.Error(), `malformed HTTP response "\x15\x03`):
 		return c.usesTLS()
-	case strings.HasSuffix(err.Error(), "server closed idle connection"):
-		// A server that ends closes connections before they have a request. This error of net/http
-		// has no name.
-		return connect.Temporary(fmt.Errorf("http: %w", err))
 	}
-	return fmt.Errorf("http: %w", err)
+	return fmt.Errorf("http: %w", connect.Sent(err))
 }
 
 func (c *Client) usesTLS() error {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/http/wire"
 	"github.com/sortid/sortid/store/internal/connect"
 	"github.com/sortid/sortid/store/internal/faulttest"
 )
@@ -230,7 +231,7 @@ func TestRequests(t *testing.T) {
 				`"since_ms":1,"valid_until_ms":2,"free_from_ms":3}],"next":"42/8"}`,
 			result{[]lease.Holding{row}, "42/8"}},
 		"create": {func(ctx context.Context, c *Client) (result, error) {
-			r, made, err := c.CreateRealm(ctx, lease.Config{Realm: "orders", Format: lease.SCRU64,
+			r, made, err := c.CreateRealm(ctx, lease.Config{Realm: "orders", Format: lease.SCRU64(),
 				Window: time.Minute, MaxLead: time.Second})
 			return result{r, made}, err
 		}, "PUT", "/v1/realms/orders", `{"format":"scru64","lease_window_ms":60000,"lead_ms":1000}`,
@@ -242,9 +243,9 @@ func TestRequests(t *testing.T) {
 			`{"name":"a/b c","node_bits":10,"lease_window_ms":60000,"lead_ms":10000,"tick_ms":1,` +
 				`"held":3,"waiting":2,"free":251,"free_share":0.98}`, result{plain, false}},
 		"set": {func(ctx context.Context, c *Client) (result, error) {
-			r, err := c.SetRealm(ctx, "orders", time.Minute, 0)
+			r, err := c.SetRealm(ctx, "orders", lease.TermsChange{Window: time.Minute, Force: true})
 			return result{r}, err
-		}, "PATCH", "/v1/realms/orders", `{"lease_window_ms":60000}`, 200, realmJSON, result{info}},
+		}, "PATCH", "/v1/realms/orders", `{"lease_window_ms":60000,"force":true}`, 200, realmJSON, result{info}},
 		"realm": {func(ctx context.Context, c *Client) (result, error) {
 			r, err := c.Realm(ctx, "orders")
 			return result{r}, err
@@ -572,8 +573,9 @@ func TestBodies(t *testing.T) {
 		body any
 		want string
 	}{
-		{acquireBody{}, "request"}, {renewBody{}, "secret end_tick"}, {releaseBody{}, "secret"},
-		{realmTermsBody{}, ""},
+		{wire.NewAcquire(lease.AcquireRequest{NodeID: -1}), "request"},
+		{wire.NewRenew(lease.RenewRequest{}), "secret end_tick"},
+		{wire.NewRelease(lease.ReleaseRequest{}), "secret"}, {wire.NewMakeRealm(lease.Config{}), ""},
 	} {
 		text, _ := json.Marshal(c.body)
 		var fields map[string]any

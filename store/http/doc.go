@@ -4,7 +4,7 @@
 //	client, err := http.Open(ctx, "https://ids.example.com?token=env:SORTID_TOKEN")
 //	...
 //	l, err := lease.AcquireFrom(ctx, client, lease.Config{
-//		Realm: "orders", Format: lease.SCRU64, NodeBits: 8,
+//		Realm: "orders", Format: lease.SCRU64(), NodeBits: 8,
 //	})
 //
 // The URL is https://HOST:PORT/PATH?token=TOKEN, or http:// without encryption. PATH is only

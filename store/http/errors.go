@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/http/wire"
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
@@ -35,48 +36,46 @@ func (e *Error) Unwrap() error { return e.err }
 func (e *Error) RetryAfter() time.Duration { return e.after }
 
 // codes has the errors that need no further members of the problem.
-var codes = map[string]error{
-	"no-realm":        lease.ErrNoRealm,
-	"not-found":       lease.ErrNotFound,
-	"realm-differs":   lease.ErrRealm,
-	"request-differs": lease.ErrRequestDiffers,
-	"too-many-realms": lease.ErrTooManyRealms,
-	"forgotten":       lease.ErrForgotten,
-	"lease-lost":      lease.ErrLost,
-	"no-token":        ErrAccess,
-	"not-allowed":     ErrAccess,
-	limited:           connect.Temporary(lease.ErrBusy),
+var codes = map[wire.Code]error{
+	wire.NoRealm:        lease.ErrNoRealm,
+	wire.NotFound:       lease.ErrNotFound,
+	wire.RealmDiffers:   lease.ErrRealm,
+	wire.RequestDiffers: lease.ErrRequestDiffers,
+	wire.TooManyRealms:  lease.ErrTooManyRealms,
+	wire.Forgotten:      lease.ErrForgotten,
+	wire.LeaseLost:      lease.ErrLost,
+	wire.NoToken:        ErrAccess,
+	wire.NotAllowed:     ErrAccess,
+	wire.Limit:          connect.Temporary(lease.ErrBusy),
 }
-
-const limited = "limit"
 
 // problem returns the error of an answer. Only the code says what the server did, because a proxy
 // can answer with any status.
 func (c *Client) problem(request string, resp *http.Response, text []byte) error {
-	var p problemBody
+	var p wire.Problem
 	json.Unmarshal(text, &p)
-	e := &Error{Status: resp.StatusCode, Code: p.Code, after: retryAfter(resp.Header),
+	e := &Error{Status: resp.StatusCode, Code: string(p.Code), after: retryAfter(resp.Header),
 		Detail: printable(cmp.Or(p.Detail, p.Title, resp.Status)), err: codes[p.Code]}
 	for _, field := range p.Errors {
 		if !strings.Contains(p.Detail, field.Detail) {
 			e.Detail += ": " + printable(field.Field) + ": " + printable(field.Detail)
 		}
 	}
-	switch e.Code {
-	case "node-held":
-		e.err = &lease.HeldError{Holding: lease.Holding{Holder: p.Holder,
-			State: lease.HoldingState(p.State), Until: p.ValidUntil.time(),
-			FreeFrom: p.FreeFrom.time()}}
-	case "none-free":
-		e.err = &lease.FullError{From: p.FreeFrom.time()}
-	case "invalid":
+	switch p.Code {
+	case wire.NodeHeld:
+		e.err = &lease.HeldError{Holding: p.Held()}
+	case wire.InUse:
+		e.err = p.InUse()
+	case wire.NoneFree:
+		e.err = &lease.FullError{From: p.Free()}
+	case wire.InvalidRequest:
 		if len(p.Errors) > 0 {
 			e.err = &lease.RequestError{Field: p.Errors[0].Field, Detail: p.Errors[0].Detail}
 		} else {
 			e.err = lease.ErrConfig
 		}
-	case "clock-differs":
-		e.err = &lease.ClockError{Difference: span(p.Difference)}
+	case wire.ClockDiffers:
+		e.err = &lease.ClockError{Difference: p.Difference()}
 	case "":
 		return c.foreign(request, e, text)
 	}

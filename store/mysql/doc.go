@@ -8,11 +8,13 @@
 // encrypted. Package [github.com/sortid/sortid/store] explains what all stores share.
 //
 // Each record is a row of the table sortid_lease, which Open or an administrator makes with
-// [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or an
-// INSERT. The store never repeats this statement if the server may have executed it. InnoDB shows
-// a change before it is on the disk. So Get also commits a small change of its own. When this
-// commit returns, both changes are on the disk. On a Galera cluster, Get and GetMany wait for the
-// changes of other nodes instead.
+// [Schema]. [OpenExisting] makes no table.
+//
+// CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or an INSERT. The store
+// never repeats this statement if the server may have executed it. InnoDB shows a change before it
+// is on the disk. So Get also commits a small change of its own. When this commit returns, both
+// changes are on the disk. On a Galera cluster, Get and GetMany wait for the changes of other nodes
+// instead.
 //
 // # Guarantee
 //
@@ -30,6 +32,9 @@
 //   - a Galera cluster is started from the node with the latest state;
 //   - in Group Replication, group_replication_consistency is not EVENTUAL;
 //   - nobody changes these settings.
+//
+// The tests of this store run on MariaDB. Conditions names another server, such as MySQL or Percona
+// Server, as not tested. Open refuses TiDB, which does not show how safe its changes are.
 //
 // Conditions says if innodb_doublewrite is off, if Galera is on, or if Group Replication uses
 // EVENTUAL.

@@ -54,7 +54,7 @@ func number(err error) uint16 {
 	return 0
 }
 
-func (s *Store) prepare(ctx context.Context, config *mysql.Config) error {
+func (s *Store) prepare(ctx context.Context, config *mysql.Config, create bool) error {
 	settings, err := s.settings(ctx)
 	if err != nil {
 		return err
@@ -70,6 +70,9 @@ func (s *Store) prepare(ctx context.Context, config *mysql.Config) error {
 		}
 	}
 	table, err := s.find(ctx)
+	if err == nil && table.columns == "" && !create {
+		return connect.Missing(errors.New("there is no table sortid_lease that this user may use"))
+	}
 	if err == nil && table.columns == "" {
 		if err = s.create(ctx); err == nil {
 			table, err = s.find(ctx)
@@ -117,7 +120,7 @@ func (s *Store) settings(ctx context.Context) (map[string]string, error) {
 	for _, query := range []string{
 		`SHOW GLOBAL VARIABLES WHERE Variable_name IN (
 			'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'innodb_doublewrite',
-			'log_bin', 'sync_binlog', 'read_only', 'wsrep_on', 'group_replication_group_name',
+			'version', 'version_comment', 'log_bin', 'sync_binlog', 'read_only', 'wsrep_on', 'group_replication_group_name',
 			'group_replication_consistency')`,
 		"SHOW GLOBAL STATUS WHERE Variable_name IN ('Slaves_connected', 'Innodb_redo_log_enabled')",
 	} {
@@ -141,6 +144,9 @@ func on(value string) bool { return strings.EqualFold(value, "ON") || value == "
 func inspect(settings map[string]string) (conditions []string, err error) {
 	unsafe := func(name, want, how string) error {
 		return connect.Unsafe("%s is %s, it must be %s: %s", name, settings[name], want, how)
+	}
+	if conditions, err = engine(settings["version"], settings["version_comment"]); err != nil {
+		return nil, err
 	}
 	method := strings.ToLower(settings["innodb_flush_method"])
 	switch flush := settings["innodb_flush_log_at_trx_commit"]; {
@@ -177,6 +183,20 @@ func inspect(settings map[string]string) (conditions []string, err error) {
 			"before it has all changes: set it to BEFORE_ON_PRIMARY_FAILOVER")
 	}
 	return conditions, nil
+}
+
+// engine returns the conditions that follow from what a server says of itself, or
+// [lease.ErrUnsafe].
+func engine(version, comment string) (conditions []string, err error) {
+	switch {
+	case strings.Contains(version, "-TiDB-"):
+		return nil, connect.Unsafe("the server is TiDB, version %q. It shows the same values of "+
+			"innodb_flush_log_at_trx_commit, innodb_doublewrite and read_only whatever it does, "+
+			"so this store cannot see what is safe: use MariaDB", version)
+	case !strings.Contains(version, "MariaDB"):
+		return []string{connect.NotTested(version+" "+comment, "MariaDB")}, nil
+	}
+	return nil, nil
 }
 
 var errReplica = connect.Unsafe("the server is read_only, like a replica, but must be the " +

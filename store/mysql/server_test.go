@@ -73,6 +73,7 @@ func TestUnsafeSettings(t *testing.T) {
 func TestInspect(t *testing.T) {
 	safe := func(key, value string) map[string]string {
 		m := map[string]string{
+			"version": "10.11.19-MariaDB-0+deb12u1", "version_comment": "Debian 12",
 			"innodb_flush_log_at_trx_commit": "1", "sync_binlog": "0", "log_bin": "OFF",
 			"innodb_flush_method": "O_DIRECT",
 			"innodb_doublewrite":  "ON", "read_only": "OFF",
@@ -85,7 +86,9 @@ func TestInspect(t *testing.T) {
 		unsafe     bool
 		conditions int
 	}{
-		{"version", "9", false, 0},
+		{"version", "11.4.2-MariaDB-log", false, 0},
+		{"version", "8.0.32", false, 1},
+		{"version", "8.0.11-TiDB-v7.5.0", true, 0},
 		{"Innodb_redo_log_enabled", "ON", false, 0},
 		{"Innodb_redo_log_enabled", "OFF", true, 0},
 		{"innodb_doublewrite", "DETECT_ONLY", false, 1},
@@ -110,6 +113,24 @@ func TestInspect(t *testing.T) {
 	group["group_replication_consistency"] = "BEFORE"
 	if c, err := inspect(group); err != nil || len(c) != 0 {
 		t.Errorf("%q, %v", c, err)
+	}
+}
+
+// The texts are from the documentation of the servers.
+func TestEngine(t *testing.T) {
+	for _, c := range []struct{ version, comment string }{
+		{"8.0.32", "MySQL Community Server - GPL"},
+		{"8.0.46-37", "Percona Server (GPL), Release 37, Revision 39e2b60e"},
+	} {
+		got, err := engine(c.version, c.comment)
+		if err != nil || len(got) != 1 || !strings.HasPrefix(got[0], "conditional: this server was "+
+			`not tested. It says that it is "`+c.version+" "+c.comment) {
+			t.Errorf("%+v: %q, %v", c, got, err)
+		}
+	}
+	if _, err := engine("8.0.11-TiDB-v7.5.0", "TiDB Server"); !errors.Is(err, lease.ErrUnsafe) ||
+		!strings.Contains(err.Error(), "TiDB") {
+		t.Error(err)
 	}
 }
 
@@ -284,4 +305,13 @@ func TestGalera(t *testing.T) {
 		t.Errorf("%d times, CompareAndSet returned true for both changes", both)
 	}
 	t.Logf("%d conflicts were errors", conflicts)
+}
+
+func TestListed(t *testing.T) {
+	var version string
+	db := dial(t, testserver.MySQL(t))
+	if err := db.QueryRowContext(t.Context(), "SELECT VERSION()").Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	faulttest.Listed(t, "MariaDB", version)
 }

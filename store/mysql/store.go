@@ -28,22 +28,33 @@ type Store struct {
 }
 
 // Open opens the store in the database of a URL; see the package comment and [lease.ErrUnsafe].
-func Open(ctx context.Context, url string) (*Store, error) {
+func Open(ctx context.Context, url string) (*Store, error) { return openURL(ctx, url, true) }
+
+// OpenExisting is like Open, but fails with [lease.ErrNoRealm] if there is no table.
+func OpenExisting(ctx context.Context, url string) (*Store, error) {
+	return openURL(ctx, url, false)
+}
+
+func openURL(ctx context.Context, url string, create bool) (*Store, error) {
 	config, err := parse(url)
 	if err != nil {
 		return nil, err
 	}
-	return New(ctx, config)
+	return use(ctx, config, create)
 }
 
 // New is like Open, for settings that a URL cannot express, such as config.TLS or a dialer. It does
 // not change config.
 func New(ctx context.Context, config *mysql.Config) (*Store, error) {
+	return use(ctx, config, true)
+}
+
+func use(ctx context.Context, config *mysql.Config, create bool) (*Store, error) {
 	s := &Store{address: config.Addr, database: config.DBName}
 	_, err := connect.Retry(ctx, s.address, connect.NoResult(func(ctx context.Context) error {
 		err := s.connect(config, session)
 		if err == nil {
-			if err = explained(s.prepare(ctx, config)); err != nil {
+			if err = explained(s.prepare(ctx, config, create)); err != nil {
 				s.db.Close()
 			}
 		}

@@ -10,14 +10,18 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// open returns the bucket's stream, and makes it if it is missing. If two processes with the same
-// options make it at once, both succeed.
-func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, error) {
+// open returns the bucket's stream. If the stream is missing and create is true, open makes it. If
+// two processes with the same options make it at once, both succeed.
+func (s *Store) open(ctx context.Context, options Options, create bool) (jetstream.Stream,
+	error) {
 	name, replicas := "KV_"+s.name, max(options.Replicas, 1)
 	stream, err := ask(ctx, s,
 		func(ctx context.Context) (jetstream.Stream, error) { return s.js.Stream(ctx, name) })
-	if !errors.Is(err, jetstream.ErrStreamNotFound) {
+	switch {
+	case !errors.Is(err, jetstream.ErrStreamNotFound):
 		return stream, err
+	case !create:
+		return nil, connect.Missing(fmt.Errorf("there is no bucket: %w", err))
 	}
 	if _, err := conditions(replicas, options.SyncAlways,
 		s.conn.ConnectedServerVersion()); err != nil {

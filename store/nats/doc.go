@@ -42,5 +42,6 @@
 //	$JS.API.STREAM.INFO.KV_sortid, $JS.API.STREAM.MSG.GET.KV_sortid, $JS.FC.KV_sortid.>,
 //	$JS.API.CONSUMER.CREATE.KV_sortid.>, $JS.API.CONSUMER.DELETE.KV_sortid.>
 //
-// Open needs $JS.API.STREAM.CREATE.KV_sortid if the bucket does not exist.
+// Open needs $JS.API.STREAM.CREATE.KV_sortid if the bucket does not exist. [OpenExisting] makes no
+// bucket.
 package nats

@@ -51,7 +51,14 @@ type records = kv.Records[uint64]
 
 // Open opens the store at a URL, and makes the bucket if there is none. See the package comment and
 // [lease.ErrUnsafe].
-func Open(ctx context.Context, url string) (*Store, error) {
+func Open(ctx context.Context, url string) (*Store, error) { return openURL(ctx, url, true) }
+
+// OpenExisting is like Open, but fails with [lease.ErrNoRealm] if there is no bucket.
+func OpenExisting(ctx context.Context, url string) (*Store, error) {
+	return openURL(ctx, url, false)
+}
+
+func openURL(ctx context.Context, url string, create bool) (*Store, error) {
 	target, err := parse(url)
 	if err != nil {
 		return nil, connect.BadURL(fmt.Errorf(
@@ -67,7 +74,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 				return nil, temporary(fmt.Errorf("nats at %s: cannot connect: %w",
 					strings.Join(target.hosts, ", "), err))
 			}
-			s, err := New(ctx, conn, target.options)
+			s, err := use(ctx, conn, target.options, create)
 			if err != nil {
 				conn.Close()
 				return nil, temporary(err)
@@ -97,14 +104,18 @@ func temporary(err error) error {
 // connection. The connection should not buffer messages while the server is unreachable (see
 // [nats.ReconnectBufSize]), because buffered changes come too late.
 func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) {
+	return use(ctx, conn, options, true)
+}
+
+func use(ctx context.Context, conn *nats.Conn, options Options, create bool) (*Store, error) {
 	s := &Store{conn: conn, name: cmp.Or(options.Bucket, DefaultBucket)}
-	s.records = kv.NewRecords(kv.Server[uint64]{Read: s.read, Write: s.write, Failed: s.failed,
-		Key: key})
+	s.records = kv.NewRecords(kv.Server[uint64]{Read: s.read, Write: s.write, One: true,
+		Failed: s.failed, Key: key})
 	var err error
 	if s.js, err = jetstream.New(conn); err != nil {
 		return nil, s.failed("use JetStream", err)
 	}
-	if s.stream, err = s.open(ctx, options); err != nil {
+	if s.stream, err = s.open(ctx, options, create); err != nil {
 		return nil, s.failed("open the bucket", err)
 	}
 	config := s.stream.CachedInfo().Config
@@ -156,20 +167,7 @@ func (s *Store) read(ctx context.Context, realm string,
 	return values, revisions, nil
 }
 
-// CompareAndSetMany makes one change after the other, until the server refuses one.
-func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
-	for _, c := range changes {
-		if ok, err := s.CompareAndSet(ctx, c.Prev, c.Next); !ok || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// Atomic returns false, because CompareAndSetMany may make only some changes.
-func (s *Store) Atomic() bool { return false }
-
-// write gets only one change from CompareAndSetMany.
+// write gets only one change.
 func (s *Store) write(ctx context.Context, changes []lease.Change, values []string,
 	was []uint64) ([]uint64, error) {
 	key := key(changes[0].Prev.Realm, changes[0].Prev.Block)

@@ -457,3 +457,8 @@ func TestKeys(t *testing.T) {
 		}
 	}
 }
+
+func TestListed(t *testing.T) {
+	nc, _ := client(t, testserver.NATS(t))
+	faulttest.Listed(t, "NATS", nc.ConnectedServerVersion())
+}

@@ -10,8 +10,10 @@
 // stores share.
 //
 // Each record is a row of the table sortid_lease, which Open or an administrator makes with
-// [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = $6 AND hwm = $7, or INSERT
-// ... ON CONFLICT DO NOTHING. It runs at READ COMMITTED with synchronous_commit on. The store sends
+// [Schema]. [OpenExisting] makes no table.
+//
+// CompareAndSet is one statement, UPDATE ... WHERE revision = $6 AND hwm = $7, or INSERT ... ON
+// CONFLICT DO NOTHING. It runs at READ COMMITTED with synchronous_commit on. The store sends
 // a transaction once and in one piece, so a stopped process holds no locks. With synchronous
 // replication, Get waits until the standbys have the record that it returns.
 //
@@ -20,12 +22,17 @@
 // No ID is issued twice, provided that
 //
 //   - fsync and full_page_writes are on, and the table is not UNLOGGED. Otherwise Open fails with
-//     [lease.ErrUnsafe];
+//     [lease.ErrUnsafe]. Some managed servers turn these settings off, because their storage does
+//     the work. With durable=storage in the URL, you guarantee that it does, and
+//     [Store.Conditions] says so. Function New has no such parameter;
 //   - the server is the primary. Open and each call except Time refuse a standby;
 //   - if a standby becomes the primary, it has all commits, and the old primary has stopped. After
 //     any other failover, fence all realms. [Store.Conditions] names asynchronous standbys;
 //   - nobody changes these settings, or cancels a COMMIT that waits for a standby (with
 //     pg_cancel_backend).
+//
+// Conditions names a server that adds something else to PostgreSQL's version() as not tested. Open
+// refuses CockroachDB and YugabyteDB.
 //
 // # Privileges and connections
 //

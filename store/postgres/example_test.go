@@ -17,7 +17,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer store.Close()
-	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64,
+	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "orders", Format: lease.SCRU64(),
 		NodeBits: 8})
 	if err != nil {
 		log.Fatal(err)

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,13 +24,17 @@ const Schema = `CREATE TABLE sortid_lease (
 	PRIMARY KEY (realm, block)
 )`
 
-func (s *Store) prepare(ctx context.Context) error {
+func (s *Store) prepare(ctx context.Context, create bool) error {
 	state, err := s.inspect(ctx)
 	if err != nil {
 		return err
 	}
-	if err := state.checkServer(); err != nil {
+	vouched, err := state.checkServer(s.byStorage)
+	if err != nil {
 		return err
+	}
+	if state.table == "" && !create {
+		return connect.Missing(errors.New("there is no table " + table))
 	}
 	if state.table == "" {
 		if state, err = s.create(ctx); err != nil {
@@ -39,11 +44,13 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := state.checkTable(s.user()); err != nil {
 		return err
 	}
-	s.table, s.conditions = state.table, state.conditions()
+	s.table = state.table
+	s.conditions = slices.Concat(state.untested, vouched, state.conditions())
 	return nil
 }
 
 type state struct {
+	untested              []string
 	fsync, fullPageWrites string
 	standbys              int // 0 if the replication is synchronous
 
@@ -66,7 +73,7 @@ const table = "sortid_lease"
 // A new connection loads each system catalog and each operator that a statement uses. So these
 // statements have no joins, compare only equal types, and read what later statements also need.
 var inspection = []string{
-	"SELECT pg_is_in_recovery()",
+	"SELECT pg_is_in_recovery(), version()",
 	"SHOW fsync",
 	"SHOW full_page_writes",
 	"SHOW synchronous_standby_names",
@@ -84,7 +91,9 @@ var inspection = []string{
 func (s *Store) inspect(ctx context.Context) (*state, error) {
 	at := new(state)
 	var results []*pgconn.Result
+	var version string
 	err := s.send(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+		version = conn.ParameterStatus("crdb_version") // CockroachDB may refuse all statements
 		all := conn.Exec(ctx, strings.Join(inspection, ";"))
 		for all.NextResult() {
 			r := all.ResultReader()
@@ -93,15 +102,21 @@ func (s *Store) inspect(ctx context.Context) (*state, error) {
 		}
 		return all.Close()
 	})
+	if len(results) > 0 && len(results[0].Rows) > 0 {
+		version = string(results[0].Rows[0][1])
+	}
+	untested, refusal := engine(version)
 	n := len(inspection)
 	wrongTable := len(results) >= n-1 && strings.HasPrefix(code(err), className)
 	switch {
+	case refusal != nil:
+		return nil, refusal
 	case err != nil && !wrongTable:
 		return nil, err
 	case err == nil && len(results) != n:
 		return nil, fmt.Errorf("%d answers instead of %d", len(results), n)
 	}
-	at.noColumns = err
+	at.untested, at.noColumns = untested, err
 	value := func(i int) string { return string(results[i].Rows[0][0]) }
 	if value(0) != "f" {
 		return nil, errStandby
@@ -137,15 +152,26 @@ func (s *Store) create(ctx context.Context) (*state, error) {
 
 func (s *Store) user() string { return pgx.Identifier{s.pool.Config().ConnConfig.User}.Sanitize() }
 
-func (at *state) checkServer() error {
-	const off = "%s is off, it must be on: ALTER SYSTEM SET %[1]s = on; SELECT pg_reload_conf()"
-	switch {
-	case at.fsync != "on":
-		return connect.Unsafe(off, "fsync")
-	case at.fullPageWrites != "on":
-		return connect.Unsafe(off, "full_page_writes")
+// checkServer returns what the user guarantees with durable=storage.
+func (at *state) checkServer(byStorage bool) (vouched []string, err error) {
+	for _, setting := range []struct{ name, value, instead string }{
+		{"fsync", at.fsync, "the storage keeps all that the server has written before a COMMIT, " +
+			"even if the machine crashes or loses power"},
+		{"full_page_writes", at.fullPageWrites, "the storage writes each page of 8 kB as a whole " +
+			"or not at all, as ZFS does"},
+	} {
+		switch {
+		case setting.value == "on":
+		case !byStorage:
+			return nil, connect.Unsafe("%s is off, it must be on: ALTER SYSTEM SET %[1]s = on; "+
+				"SELECT pg_reload_conf(). Or, only if you know that %s: "+
+				"add durable=storage to the URL", setting.name, setting.instead)
+		default:
+			vouched = append(vouched, fmt.Sprintf("conditional: %s is off, and with "+
+				"durable=storage in the URL you guarantee that %s", setting.name, setting.instead))
+		}
 	}
-	return nil
+	return vouched, nil
 }
 
 var errStandby = connect.Unsafe("the server is a standby, it must be the primary: " +

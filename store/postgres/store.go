@@ -24,12 +24,20 @@ type Store struct {
 	hosts      string        // one or more host:port
 	database   string
 	table      string // the name with its schema
+	byStorage  bool   // the URL has durable=storage
 	conditions []string
 }
 
 // Open opens the store in the database of a URL; see the package comment and [lease.ErrUnsafe].
-func Open(ctx context.Context, url string) (*Store, error) {
-	config, err := parse(url)
+func Open(ctx context.Context, url string) (*Store, error) { return openURL(ctx, url, true) }
+
+// OpenExisting is like Open, but fails with [lease.ErrNoRealm] if there is no table.
+func OpenExisting(ctx context.Context, url string) (*Store, error) {
+	return openURL(ctx, url, false)
+}
+
+func openURL(ctx context.Context, url string, create bool) (*Store, error) {
+	config, byStorage, err := parse(url)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +45,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	s, err := New(ctx, pool)
+	s, err := use(ctx, pool, byStorage, create)
 	if err != nil {
 		pool.Close()
 		return nil, err
@@ -48,6 +56,10 @@ func Open(ctx context.Context, url string) (*Store, error) {
 
 // New is like Open, for a program that already has a pool. Close does not close this pool.
 func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
+	return use(ctx, pool, false, true)
+}
+
+func use(ctx context.Context, pool *pgxpool.Pool, byStorage, create bool) (*Store, error) {
 	c := pool.Config().ConnConfig
 	hosts := []string{net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))}
 	for _, f := range c.Fallbacks {
@@ -56,8 +68,12 @@ func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 			hosts = append(hosts, host)
 		}
 	}
-	s := &Store{pool: pool, hosts: strings.Join(hosts, ", "), database: c.Database}
-	if _, err := connect.Retry(ctx, s.hosts, connect.NoResult(s.prepare)); err != nil {
+	s := &Store{pool: pool, hosts: strings.Join(hosts, ", "), database: c.Database,
+		byStorage: byStorage}
+	_, err := connect.Retry(ctx, s.hosts, connect.NoResult(func(ctx context.Context) error {
+		return s.prepare(ctx, create)
+	}))
+	if err != nil {
 		return nil, s.failed(err)
 	}
 	return s, nil

@@ -133,8 +133,9 @@ func TestURLs(t *testing.T) {
 	} {
 		bad[url] = "postgres: "
 	}
+	bad["postgres://localhost/x?durable=yes"] = "only the value storage"
 	faulttest.BadURLs(t, Open, bad)
-	c, err := parse("postgresql://me:p%40ss%2Fword@one:5433,two:5434/db" +
+	c, _, err := parse("postgresql://me:p%40ss%2Fword@one:5433,two:5434/db" +
 		"?search_path=s&target_session_attrs=read-write")
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +148,7 @@ func TestURLs(t *testing.T) {
 		t.Errorf("at most %d connections, at least %d, idle for %v", c.MaxConns, c.MinConns,
 			c.MaxConnIdleTime)
 	}
-	c, err = parse("postgres://h/d?pool_max_conns=7&pool_max_conn_idle_time=5m&application_name=x")
+	c, _, err = parse("postgres://h/d?pool_max_conns=7&pool_max_conn_idle_time=5m&application_name=x")
 	if err != nil || c.MaxConns != 7 || c.MaxConnIdleTime != 5*time.Minute ||
 		c.ConnConfig.RuntimeParams["application_name"] != "x" {
 		t.Errorf("%+v, %v", c, err)
@@ -216,8 +217,13 @@ func TestUnsafeSettings(t *testing.T) {
 	for _, setting := range []string{"fsync", "full_page_writes"} {
 		server := testserver.StartPostgres(t, setting+"=off")
 		faulttest.Unsafe(t, Open, server.URL, setting+" is off", "it must be on",
-			"ALTER SYSTEM SET "+setting+" = on")
+			"ALTER SYSTEM SET "+setting+" = on", "add durable=storage to the URL")
+		s := open(t, with(t, server.URL, "durable", "storage"))
+		faulttest.Conditions(t, s, "conditional: "+setting+" is off")
+		faulttest.Change(t, s, record(0), record(1))
 	}
+	safe := testserver.StartPostgres(t)
+	faulttest.Conditions(t, open(t, with(t, safe.URL, "durable", "storage")))
 	url := testserver.Postgres(t)
 	exec(t, dial(t, url), strings.Replace(Schema, "CREATE", "CREATE UNLOGGED", 1))
 	faulttest.Unsafe(t, Open, url, "UNLOGGED", "SET LOGGED")

@@ -23,10 +23,18 @@ var errURL = connect.BadURL(errors.New(
 // longer, so the pool notices it.
 const pingAfter = 50 * time.Millisecond
 
-func parse(raw string) (*pgxpool.Config, error) {
+// With durable=storage in the URL, the user guarantees that the storage does what the settings fsync
+// and full_page_writes do.
+const (
+	durable = "durable"
+	storage = "storage"
+)
+
+// parse also reports whether the URL has durable=storage.
+func parse(raw string) (config *pgxpool.Config, byStorage bool, err error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if scheme = strings.ToLower(scheme); !ok || scheme != "postgres" && scheme != "postgresql" {
-		return nil, errURL
+		return nil, false, errURL
 	}
 	raw = scheme + "://" + rest // pgx accepts the scheme only in lower case
 	authority, tail := rest, ""
@@ -37,21 +45,26 @@ func parse(raw string) (*pgxpool.Config, error) {
 	values, err := url.ParseQuery(query)
 	for part := range strings.SplitSeq(query, "&") {
 		if found && !strings.Contains(part, "=") {
-			return nil, errURL
+			return nil, false, errURL
 		}
 	}
 	if err != nil || strings.Count(authority, "@") > 1 || strings.ContainsAny(tail, "@#") {
-		return nil, errURL
+		return nil, false, errURL
 	}
 	if user, _, ok := strings.Cut(authority, "@"); ok {
 		if _, err := url.PathUnescape(user); err != nil {
-			return nil, errURL
+			return nil, false, errURL
 		}
 	}
-	config, err := pgxpool.ParseConfig(raw)
-	if err != nil {
-		return nil, connect.BadURL(fmt.Errorf("postgres: the URL: %w", err))
+	if config, err = pgxpool.ParseConfig(raw); err != nil {
+		return nil, false, connect.BadURL(fmt.Errorf("postgres: the URL: %w", err))
 	}
+	params := config.ConnConfig.RuntimeParams
+	if values.Has(durable) && params[durable] != storage {
+		return nil, false, connect.BadURL(errors.New(
+			"postgres: the URL: the parameter durable can have only the value storage"))
+	}
+	delete(params, durable) // otherwise pgx would send it to the server as a setting
 	if !values.Has("pool_max_conns") {
 		config.MaxConns = 2
 	}
@@ -75,8 +88,8 @@ func parse(raw string) (*pgxpool.Config, error) {
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool {
 		return p.IdleDuration > pingAfter
 	}
-	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
+	if params["application_name"] == "" {
 		params["application_name"] = "sortid"
 	}
-	return config, nil
+	return config, values.Has(durable), nil
 }

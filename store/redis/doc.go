@@ -29,6 +29,8 @@
 //     master can lack changes: after a failover, fence all realms;
 //   - nobody changes these settings.
 //
+// Conditions also names Valkey, KeyDB and Dragonfly, on which this store was not tested.
+//
 // # Privileges and connections
 //
 // A connection closes after it was idle for three seconds. A user needs

@@ -16,6 +16,11 @@ var wanted = []struct{ name, value, otherwise string }{
 		"while the file is rewritten, a crash of the machine forgets the last changes"},
 }
 
+// others are servers with the protocol of Redis, and the field of INFO that only they have.
+var others = []struct{ name, field string }{
+	{"Valkey", "valkey_version"}, {"Dragonfly", "dragonfly_version"}, {"KeyDB", "mvcc_depth"},
+}
+
 // conditions gets the answer to INFO and, for each wanted setting, the answer to CONFIG GET.
 func conditions(text string, config []any) (conditions []string, err error) {
 	info := fields(text)
@@ -36,6 +41,12 @@ func conditions(text string, config []any) (conditions []string, err error) {
 	}
 	conditional := func(format string, args ...any) {
 		conditions = append(conditions, "conditional: "+fmt.Sprintf(format, args...))
+	}
+	for _, other := range others {
+		if value, ok := info[other.field]; ok {
+			conditions = append(conditions, connect.NotTested(
+				other.name+" ("+other.field+":"+value+")", "Redis"))
+		}
 	}
 	if n := info["connected_slaves"]; n != "0" {
 		conditional("%s replicas are connected, and Redis answers before they have a change: "+

@@ -230,6 +230,16 @@ func TestSettings(t *testing.T) {
 	if c, err := conditionsOf(info+"aof_last_write_status:ok", nil); c != nil || err != nil {
 		t.Errorf("%q, %v", c, err)
 	}
+	for field, want := range map[string]string{
+		"server_name:valkey\nvalkey_version:8.1.1": `"Valkey (valkey_version:8.1.1)"`,
+		"dragonfly_version:df-v1.40.1":             `"Dragonfly (dragonfly_version:df-v1.40.1)"`,
+		"mvcc_depth:0":                             `"KeyDB (mvcc_depth:0)"`,
+	} {
+		c, err := conditionsOf("redis_version:7.2.4\n"+info+field, nil)
+		if err != nil || len(c) != 1 || !strings.Contains(c[0], "not tested. It says that it is "+want) {
+			t.Errorf("%s: %q, %v", field, c, err)
+		}
+	}
 	if c, err := conditionsOf(info+"aof_last_write_status:err", nil); !errors.Is(err,
 		lease.ErrUnsafe) || !strings.Contains(err.Error(), "aof_last_write_status") {
 		t.Errorf("a file that cannot be written: %q, %v", c, err)
@@ -406,4 +416,9 @@ func TestNotARecord(t *testing.T) {
 		t.Errorf("an HWM that is less by one: %v, %v", ok, err)
 	}
 	faulttest.Change(t, s, a, b)
+}
+
+func TestListed(t *testing.T) {
+	info := fields(do(t, testserver.Redis(t), "INFO server").(string))
+	faulttest.Listed(t, "Redis", info["redis_version"])
 }

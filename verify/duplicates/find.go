@@ -19,6 +19,7 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/extsort"
 	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
@@ -57,6 +58,8 @@ type Options struct {
 	// node ID ends and the counter begins. Then the report has the high bits that are the same in
 	// all IDs of a source.
 	NodeBits int
+	// Variant is the format of the IDs, if it is not nil. Find then ignores the format's name.
+	Variant *format.Format
 	// If Each is not nil, Find calls it for every duplicate, in the order of IDs.
 	Each func(report.Duplicate)
 	// Progress is called from time to time.
@@ -94,7 +97,7 @@ const (
 // report.
 func Find(ctx context.Context, formatName string, sources []Source,
 	o Options) (*report.Unique, error) {
-	f, err := format.Lookup(formatName)
+	f, err := sample.Lookup(formatName, o.Variant)
 	switch {
 	case err != nil:
 	case o.NodeBits != 0 && f.NodeCounter == 0:
@@ -481,7 +484,7 @@ func (s *search) node(field nodeBits) string {
 	same := width - bits.Len64(field.always^field.ever)
 	if size := s.o.NodeBits; size > 0 {
 		if same < size {
-			return fmt.Sprintf("several node IDs of %d bits", size)
+			return "several node IDs of " + words.Plural(uint64(size), "bit")
 		}
 		return fmt.Sprintf("%d/%d", field.always>>(width-size), size)
 	}

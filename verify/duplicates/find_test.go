@@ -23,6 +23,7 @@ import (
 	"github.com/sortid/sortid/internal/extsort"
 	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
@@ -59,7 +60,7 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 
 func TestFind(t *testing.T) {
 	for _, f := range format.Ours() {
-		formatName := f.Name
+		formatName := f.Name()
 		for seed := range uint64(12) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			lines := map[string][]string{}
@@ -78,8 +79,8 @@ func TestFind(t *testing.T) {
 				all = append(all, l...)
 				if r.IntN(2) == 0 {
 					slices.SortFunc(l, func(a, b string) int {
-						x, _, _, _ := sample.FormatOf(f).ReadLine([]byte(a))
-						y, _, _, _ := sample.FormatOf(f).ReadLine([]byte(b))
+						x, _, _, _ := sample.FormatOf(spec.Of(f)).ReadLine([]byte(a))
+						y, _, _, _ := sample.FormatOf(spec.Of(f)).ReadLine([]byte(b))
 						return x.Compare(y)
 					})
 				}
@@ -95,9 +96,9 @@ func TestFind(t *testing.T) {
 						t.Errorf("%s, seed %d: %v, want %v", formatName, seed, d, want[d.Text])
 					}
 					delete(want, d.Text)
-					v, _, _, _ := sample.FormatOf(f).ReadLine([]byte(d.Text))
+					v, _, _, _ := sample.FormatOf(spec.Of(f)).ReadLine([]byte(d.Text))
 					if v.Less(&last) {
-						t.Errorf("%s comes after %s", d.Text, sample.FormatOf(f).InEncoding(last, format.Text))
+						t.Errorf("%s comes after %s", d.Text, sample.FormatOf(spec.Of(f)).InEncoding(last, spec.Text))
 					}
 					last = v
 				}})
@@ -123,15 +124,15 @@ func TestFind(t *testing.T) {
 
 func TestFindEveryFormat(t *testing.T) {
 	for _, f := range format.All() {
-		lines := []string{f.Example, f.Example}
-		got, err := Find(t.Context(), f.Name, []Source{sourceOf("a", lines, false)},
+		lines := []string{f.Example(), f.Example()}
+		got, err := Find(t.Context(), f.Name(), []Source{sourceOf("a", lines, false)},
 			Options{Dir: t.TempDir()})
 		if err != nil {
-			t.Errorf("%s: %v", f.Name, err)
+			t.Errorf("%s: %v", f.Name(), err)
 		} else if got.IDs == 2 && (got.Duplicates != 1 || got.First[0].Text == "") {
-			t.Errorf("%s: %+v", f.Name, got)
-		} else if got.IDs != 2 && f.Generates {
-			t.Errorf("%s: %d IDs in %q", f.Name, got.IDs, lines)
+			t.Errorf("%s: %+v", f.Name(), got)
+		} else if got.IDs != 2 && f.Generates() {
+			t.Errorf("%s: %d IDs in %q", f.Name(), got.IDs, lines)
 		}
 	}
 }
@@ -159,9 +160,9 @@ func TestFindNodes(t *testing.T) {
 	two := append(controls.SCRU64(controls.New(2, "", 3000, 0.2)), one[100:110]...)
 	other := controls.SCRU64(controls.New(3, "", 3000, 0.2))
 	for i, l := range other { // change the node ID
-		v, _, _, _ := sample.FormatOf(gencore.Must(format.Lookup("scru64"))).ReadLine([]byte(l))
+		v, _, _, _ := sample.FormatOf(spec.Of(gencore.Must(format.Lookup("scru64")))).ReadLine([]byte(l))
 		v.Low ^= 1 << 22
-		other[i] = sample.FormatOf(gencore.Must(format.Lookup("scru64"))).InEncoding(v, format.Text)
+		other[i] = sample.FormatOf(spec.Of(gencore.Must(format.Lookup("scru64")))).InEncoding(v, spec.Text)
 	}
 	sources := []Source{sourceOf("one", one, false), sourceOf("two", two, false),
 		sourceOf("other", other, false)}
@@ -223,7 +224,7 @@ func TestFindTrouble(t *testing.T) {
 // Find counts the same duplicates as a map, in any input that is cut into three sources.
 func FuzzFind(f *testing.F) {
 	for i, known := range format.Ours() {
-		formatName := known.Name
+		formatName := known.Name()
 		lines := append(controls.Sample(formatName, 30), controls.Sample(formatName, 20)...)
 		f.Add(uint8(i), uint8(0), uint16(200), uint16(500), []byte(controls.Text(lines)))
 		slices.Sort(lines)
@@ -242,7 +243,7 @@ func FuzzFind(f *testing.F) {
 			sources = append(sources, source(string(rune('a'+i)), once>>i&1 != 0,
 				func() io.Reader { return bytes.NewReader(part) }))
 			src := sample.New(t.Context(), bytes.NewReader(part),
-				sample.Options{Format: sample.FormatOf(fm), Size: 1 << 16})
+				sample.Options{Format: sample.FormatOf(spec.Of(fm)), Size: 1 << 16})
 			for b := src.Next(); b != nil; b = src.Next() {
 				for _, v := range b.IDs {
 					want[v]++
@@ -259,7 +260,7 @@ func FuzzFind(f *testing.F) {
 				extra += n - 1
 			}
 		}
-		r, err := Find(t.Context(), fm.Name, sources, Options{Dir: t.TempDir()})
+		r, err := Find(t.Context(), fm.Name(), sources, Options{Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -298,9 +299,9 @@ func TestGeneratorsUnique(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		r, err := Find(t.Context(), f.Name, sources, Options{})
+		r, err := Find(t.Context(), f.Name(), sources, Options{})
 		if err != nil || r.Status != report.Pass || r.IDs != generators*each {
-			t.Errorf("%s: %v, %+v", f.Name, err, r)
+			t.Errorf("%s: %v, %+v", f.Name(), err, r)
 		}
 	}
 }
@@ -367,7 +368,7 @@ func TestProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := map[Stage]Progress{}
-	s := &search{ctx: t.Context(), f: sample.FormatOf(gencore.Must(format.Lookup("scru128"))), sources: []Source{File(name)},
+	s := &search{ctx: t.Context(), f: sample.FormatOf(spec.Of(gencore.Must(format.Lookup("scru128")))), sources: []Source{File(name)},
 		dir: extsort.Dir{Parent: dir}}
 	defer s.dir.Close()
 	s.o.Progress = func(p Progress) {

@@ -20,8 +20,8 @@ var tmpl = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"source": source, "verdict": verdict, "volume": volume, "found": found, "example": example,
 		"bias": bias, "smallest": smallest, "count": words.Count, "timeline": timelineChart,
-		"bits": bitsChart, "lead": leadChart,
-		"groups": func() any { return Groups }, "in": checksIn,
+		"bits": bitsChart, "tested": tested, "lead": leadChart,
+		"groups": func() any { return Groups() }, "in": checksIn,
 		"uniqueVerdict": uniqueVerdict, "uniqueVolume": uniqueVolume, "places": places,
 		"left": left, "clash": clash, "sourceNotes": sourceNotes,
 		"faults": func(s Source) []string { return s.faults("ID") },
@@ -111,7 +111,7 @@ func timelineChart(t Timeline) *chart {
 }
 
 func bitsChart(f Field) *chart {
-	if f.Values == 0 {
+	if len(f.Ones) == 0 {
 		return nil
 	}
 	const limit = 6.5 // in standard deviations; more is a fault

@@ -71,17 +71,18 @@ type Example struct {
 // A Field has the findings about one random field.
 type Field struct {
 	Name   string `json:"name"`
-	Width  int    `json:"width"`  // in bits
+	Width  int    `json:"width"` // in bits; 0 if the field has digits
+	Digits int    `json:"digits,omitempty"`
 	Values uint64 `json:"values"` // how many were tested
 	Tests  int    `json:"tests"`
 	// P is the smallest p-value. Adjusted is P, corrected for the number of tests.
 	P        float64 `json:"p"`
 	Adjusted float64 `json:"p_adjusted"`
 	Worst    string  `json:"worst,omitempty"` // the result of the test with the p-value P
-	// If a bit's probability is Bias away from one half, the tests find this in 99 of 100 cases.
-	// Bias is 0 if there are too few values.
+	// If a bit's probability is Bias away from one half, the tests find this in 99 of 100 cases. Of
+	// digits, it is the probability of a symbol. Bias is 0 if there are too few values.
 	Bias float64   `json:"detectable_bias"`
-	Ones []float64 `json:"ones"` // each bit's share of ones, highest bit first
+	Ones []float64 `json:"ones"` // each bit's share of ones, highest bit first; empty for digits
 }
 
 // A Timeline counts IDs over time.

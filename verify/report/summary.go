@@ -13,14 +13,16 @@ import (
 // A Group is a group of checks. Its name is the first part of the checks' names.
 type Group struct{ Name, Title string }
 
-// Groups are in the order of a report.
-var Groups = []Group{
-	{"input", "the input"},
-	{"form", "the form of each line"},
-	{"order", "the order of the IDs"},
-	{"rules", "the format's own rules"},
-	{"clock", "the clock"},
-	{"random", "randomness"},
+// Groups returns the groups in the order of a report.
+func Groups() []Group {
+	return []Group{
+		{"input", "the input"},
+		{"form", "the form of each line"},
+		{"order", "the order of the IDs"},
+		{"rules", "the format's own rules"},
+		{"clock", "the clock"},
+		{"random", "randomness"},
+	}
 }
 
 // checksIn returns the checks of a group, or all checks if group is empty.
@@ -110,12 +112,27 @@ func smallest(f Field) string {
 		words.Probability(f.Adjusted))
 }
 
+// tested says how much was tested.
+func tested(f Field) string {
+	size := fmt.Sprintf("%7s", words.Plural(uint64(f.Width), "bit"))
+	if f.Digits > 0 {
+		size = words.Plural(uint64(f.Digits), "digit")
+	}
+	return size + ", " + words.Plural(f.Values, "value") + ", " +
+		words.Plural(uint64(f.Tests), "test")
+}
+
 func bias(f Field) string {
 	switch {
+	case f.Tests == 0 && f.Values > 1 && f.Digits > 0:
+		return "no other tests, because some digits are always the same"
 	case f.Tests == 0 && f.Values > 1:
 		return "no other tests, because some bits are always the same"
 	case f.Bias == 0:
 		return "too few values to find a bias"
+	case f.Digits > 0:
+		return fmt.Sprintf("these tests find a symbol of a digit that is too frequent by %.2f%% of the "+
+			"values", 100*f.Bias)
 	}
 	return fmt.Sprintf("these tests find a bit that is 1 in at least %.2f%% of the values",
 		100*(0.5+f.Bias))

@@ -121,7 +121,7 @@ func Text(w io.Writer, r *Report, s Style) error {
 		s.paint(Strong, verdict(r)))
 	p.printf("      %s\n", s.paint(Faint, volume(r)))
 	p.printf("\n")
-	for _, g := range Groups {
+	for _, g := range Groups() {
 		p.group(r, g.Name, g.Title)
 	}
 	p.outcomes("Failed", r.Failed(), Bad)
@@ -204,13 +204,12 @@ func (p *printer) fields(r *Report) {
 		width = max(width, len(f.Name))
 	}
 	for _, f := range r.Fields {
-		p.printf("  %-*s  %2d bits, %s, %s", width, f.Name, f.Width,
-			words.Plural(f.Values, "value"), words.Plural(uint64(f.Tests), "test"))
+		p.printf("  %-*s  %s", width, f.Name, tested(f))
 		if f.Tests > 0 {
 			p.printf(": %s", smallest(f))
 		}
 		p.printf("\n")
-		if p.style.Bars && f.Values > 0 {
+		if p.style.Bars && len(f.Ones) > 0 {
 			p.printf("  %*s  %s %s\n", width, "", p.style.paint(Good, bars(deviations(f), 8)),
 				p.style.paint(Faint, "how far each bit's share of ones is from one half: at most "+
 					fmt.Sprintf("%.1f", slices.Max(deviations(f)))+" standard deviations"))
@@ -370,7 +369,7 @@ func uniqueVerdict(r *Unique) string {
 			words.Plural(r.IDs, "ID"))
 	case r.Interrupted:
 		return fmt.Sprintf(
-			"interrupted after reading %s: %s were compared, and each of these is on one line",
+			"interrupted after reading %s: of these, %s compared, each on one line",
 			words.Plural(r.IDs, "ID"), words.Count(r.Compared))
 	case r.Duplicates > 0:
 		return fmt.Sprintf("%s on more than one line", words.Plural(r.Duplicates, "ID"))

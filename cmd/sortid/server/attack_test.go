@@ -46,7 +46,7 @@ func testStoreHammered(t *testing.T) {
 	store := narrow()
 	s := virtual(t, Config{Store: store})
 	check.Must(lease.Create(t.Context(), store.Store, lease.Config{Realm: "hangs",
-		Format: lease.SCRU64}))(t)
+		Format: lease.SCRU64()}))(t)
 	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer stop()
 	var refused, listed, read atomic.Int64

@@ -94,7 +94,7 @@ func BenchmarkRenewal(b *testing.B) {
 	b.Cleanup(func() { s.Close(b.Context()) })
 	lessor := lease.NewLessor(store, lease.LessorOptions{})
 	check.Must(lease.Create(b.Context(), store, lease.Config{Realm: "scru64",
-		Format: lease.SCRU64}))(b)
+		Format: lease.SCRU64()}))(b)
 	g := check.Must(lessor.Acquire(b.Context(), "scru64",
 		lease.AcquireRequest{Request: "0123456789abcdef", NodeBits: 8, NodeID: -1}))(b)
 	b.Run("lessor", func(b *testing.B) {

@@ -146,7 +146,7 @@ func testClientsShareTheLimits(t *testing.T) {
 // free returns how many places of gates are free. It takes all of them for a moment.
 func free(gates ...*api.Gate) (places int) {
 	for _, g := range gates {
-		client := func(n int) api.Client { return api.Client(fmt.Sprint("free ", n)) }
+		client := func(n int) string { return fmt.Sprint("free ", n) }
 		n := 0
 		for g.Enter(client(n)) {
 			n++

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -10,18 +9,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/store/http/wire"
 )
 
-// A Monitor observes a server. It is safe for concurrent use.
-// A monitor shows operators the requests of a server, and whether the server can make IDs.
+// A monitor shows operators the requests of a server, and whether the server can make IDs. It
+// is safe for concurrent use.
 type monitor struct {
 	metrics *prometheus.Registry // of the whole server
 
@@ -88,47 +86,47 @@ func (m *monitor) count(a answered, took time.Duration) {
 	of.duration.Observe(took.Seconds())
 }
 
-func (m *monitor) register(h huma.API) {
-	get := func(id, path, summary, permission, answer string, errors ...int) huma.Operation {
-		return access.Require(permission, huma.Operation{OperationID: id, Method: http.MethodGet,
-			Path: path, Summary: summary, Tags: []string{"status"}, Errors: errors,
-			Responses: api.Answers(answer, "text/plain", api.Text())})
-	}
-	said := func(line string) (*api.Raw, error) {
-		return &api.Raw{ContentType: api.TypeText, CacheControl: "no-store",
-			Body: []byte(line + "\n")}, nil
-	}
+const (
+	health    = "/healthz"
+	readiness = "/readyz"
+)
 
-	huma.Register(h, get("healthz", "/healthz", "Say whether the process runs", access.PermitNone,
-		"the process runs"), func(context.Context, *struct{}) (*api.Raw, error) {
-		return said("ok")
+// probes are requests that programs send every few seconds.
+var probes = []string{health, readiness}
+
+// register registers the requests of operators.
+func (m *monitor) register(mux *http.ServeMux, tokens *access.Tokens) {
+	handle := func(path, permission string, h api.Handler) {
+		mux.Handle("GET "+path, tokens.Require(permission,
+			func(w http.ResponseWriter, r *http.Request) error {
+				if _, err := api.Query(r); err != nil {
+					return err
+				}
+				return h(w, r)
+			}))
+	}
+	say := func(w http.ResponseWriter, line string) error {
+		w.Header().Set("Cache-Control", "no-store")
+		return api.Answer(w, api.TypeText, []byte(line+"\n"))
+	}
+	handle(health, access.PermitNone, func(w http.ResponseWriter, _ *http.Request) error {
+		return say(w, "ok")
 	})
-
-	huma.Register(h, get("readyz", "/readyz",
-		"Say whether the server can make IDs of each format that it serves, or lease node IDs",
-		access.PermitNone, "the server can do this", http.StatusUnprocessableEntity,
-		http.StatusServiceUnavailable),
-		func(ctx context.Context, _ *struct{}) (*api.Raw, error) {
-			if m.draining.Load() {
-				return nil, api.Busy(time.Second, api.Unavailable, "the server shuts down")
-			}
-			if err := m.ready(); err != nil {
-				m.log.Warn("not ready", "error", err)
-				return nil, api.Busy(time.Second, api.Unavailable,
-					"the server has no node ID for one of its formats, or can make no ID now, "+
-						"or its store does not answer; its log says more")
-			}
-			return said("ready")
-		})
-
+	handle(readiness, access.PermitNone, func(w http.ResponseWriter, _ *http.Request) error {
+		if m.draining.Load() {
+			return api.Busy(time.Second, wire.Unavailable, "the server shuts down")
+		}
+		if err := m.ready(); err != nil {
+			m.log.Warn("not ready", "error", err)
+			return api.Busy(time.Second, wire.Unavailable,
+				"the server has no node ID for one of its formats, or can make no ID now, "+
+					"or its store does not answer; its log says more")
+		}
+		return say(w, "ready")
+	})
 	metrics := promhttp.HandlerFor(m.metrics, promhttp.HandlerOpts{DisableCompression: true})
-	huma.Register(h, get("metrics", "/metrics", "Metrics for Prometheus", access.PermitAdmin,
-		"the metrics, in the text format of Prometheus", http.StatusUnauthorized,
-		http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests),
-		func(context.Context, *struct{}) (*huma.StreamResponse, error) {
-			return &huma.StreamResponse{Body: func(ctx huma.Context) {
-				r, w := humago.Unwrap(ctx)
-				metrics.ServeHTTP(w, r)
-			}}, nil
-		})
+	handle("/metrics", access.PermitMetrics, func(w http.ResponseWriter, r *http.Request) error {
+		metrics.ServeHTTP(w, r)
+		return nil
+	})
 }

@@ -8,7 +8,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +21,8 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/words"
+	"github.com/sortid/sortid/lease"
 )
 
 // Each operation can answer with each status, type and schema that /openapi.json describes.
@@ -30,15 +36,13 @@ func TestOpenAPI(t *testing.T) {
 	sAway, tsAway := start(t, Config{Store: away, Tokens: tokens})
 	hardly(tokens, bearer["slow"])
 
-	document := send(t, http.MethodGet, ts.URL+"/openapi.json", "")
-	parsed := check.Must(jsonschema.UnmarshalJSON(strings.NewReader(document.body)))(t)
-	root := parsed.(map[string]any)
+	root := documentOf(t, ts.URL)
 	if root["openapi"] != "3.1.0" {
 		t.Errorf("OpenAPI %v", root["openapi"])
 	}
 	const address = "mem:///openapi.json"
 	compiler := jsonschema.NewCompiler()
-	check.OK(t, compiler.AddResource(address, parsed))
+	check.OK(t, compiler.AddResource(address, root))
 	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D", "+", "%2B").Replace
 
 	good := map[string]struct{ path, body string }{ // no path means the operation's path
@@ -61,6 +65,15 @@ func TestOpenAPI(t *testing.T) {
 			name := strings.ToUpper(method) + " " + path
 			t.Run(name, func(t *testing.T) {
 				method := strings.ToUpper(method)
+				target := strings.NewReplacer("{format}", "euid", "{", "", "}", "").Replace(path)
+				r := httptest.NewRequest(method, target, nil)
+				if _, pattern := s.mux.Handler(r); pattern != name {
+					t.Errorf("%s is for %q", name, pattern)
+				}
+				open := send(t, method, ts.URL+target, "").StatusCode != http.StatusUnauthorized
+				if _, described := operation.(map[string]any)["security"]; described != open {
+					t.Errorf("needs a token: %v, described: %v", !open, !described)
+				}
 				request, body := good[path].path, good[path].body
 				if request == "" {
 					request = path
@@ -177,6 +190,88 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
+// documentOf returns /openapi.json, with parameters and responses instead of references to
+// them.
+func documentOf(t *testing.T, url string) map[string]any {
+	t.Helper()
+	document := send(t, http.MethodGet, url+"/openapi.json", "")
+	root := check.Must(jsonschema.UnmarshalJSON(strings.NewReader(document.body)))(t).(map[string]any)
+	var inline func(v any) any
+	inline = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			name, _ := v["$ref"].(string)
+			for _, kind := range []string{"parameters", "responses"} {
+				if name, ok := strings.CutPrefix(name, "#/components/"+kind+"/"); ok {
+					return root["components"].(map[string]any)[kind].(map[string]any)[name]
+				}
+			}
+			for name, member := range v {
+				v[name] = inline(member)
+			}
+		case []any:
+			for i, element := range v {
+				v[i] = inline(element)
+			}
+		}
+		return v
+	}
+	inline(root["paths"])
+	return root
+}
+
+// Each path is described with all its methods, and says what the server knows.
+func TestOpenAPIIsComplete(t *testing.T) {
+	s, ts := start(t, Config{Store: lease.NewMemory(), Version: "v1.2.3"})
+	root := documentOf(t, ts.URL)
+	text := check.Must(json.Marshal(root))(t)
+	for path, item := range root["paths"].(map[string]any) {
+		target := strings.NewReplacer("{", "", "}", "").Replace(path)
+		for _, method := range methods {
+			r := httptest.NewRequest(method, target, nil)
+			_, pattern := s.mux.Handler(r)
+			_, described := item.(map[string]any)[strings.ToLower(method)]
+			if pattern == method+" "+path && !described {
+				t.Errorf("%s is not described", pattern)
+			}
+		}
+	}
+	for _, want := range []string{`"version":"v1.2.3"`, `"enum":["scru64","scru128","scru160"`,
+		`"enum":["text","hex","int","uuid"]`, `"url":"/"`,
+		fmt.Sprintf(`"maximum":%d,"minimum"`, api.MaxIDs),
+		fmt.Sprintf(`"maximum":%d,"minimum"`, api.MaxList)} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	bounds := root["paths"].(map[string]any)["/v1/bounds/{format}"].(map[string]any)["get"]
+	if text := bounds.(map[string]any)["description"].(string); !strings.Contains(text,
+		words.AcceptedTimes) {
+		t.Errorf("the times of bounds are not described: %s", text)
+	}
+	if _, bare := start(t, Config{}); strings.Contains(send(t, "GET",
+		bare.URL+"/openapi.json", "").body, "/v1/realms") {
+		t.Error("a server without a store describes leases")
+	}
+}
+
+// The schemas of what the command prints are those in docs/schemas.
+func TestOpenAPIHasSchemas(t *testing.T) {
+	_, ts := start(t, Config{})
+	schemas := documentOf(t, ts.URL)["components"].(map[string]any)["schemas"].(map[string]any)
+	for name, file := range map[string]string{"ID": "id", "Inspected": "inspect",
+		"Bounds": "bounds"} {
+		path := filepath.FromSlash("../../../docs/schemas/" + file + ".json")
+		text := strings.ReplaceAll(string(check.Must(os.ReadFile(path))(t)), `"id.json"`,
+			`"#/components/schemas/ID"`)
+		want := check.Must(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t).(map[string]any)
+		delete(want, "$schema")
+		if got := schemas[name]; !reflect.DeepEqual(got, any(want)) {
+			t.Errorf("%s is not docs/schemas/%s.json:\n%v\n%v", name, file, got, want)
+		}
+	}
+}
+
 func sendBegin(t *testing.T, conn net.Conn, method, path string, length int,
 	headers ...string) answer {
 	t.Helper()
@@ -277,6 +372,9 @@ func (c leaseClient) leads(operation, status string) []answer {
 		return only("PUT", "orders", `{"node_bits":9}`)
 	case "PATCH /v1/realms/{realm} 404":
 		return only("PATCH", realm, "{}")
+	case "PATCH /v1/realms/{realm} 409":
+		c.acquire("orders", "")
+		return only("PATCH", "orders", `{"lead_ms":1000}`)
 	case "GET /v1/realms/{realm} 404":
 		return only("GET", realm, "")
 	case "GET /v1/realms/{realm}/leases 404":

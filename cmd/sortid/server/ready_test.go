@@ -25,6 +25,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/cmd/sortid/server/idapi"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/lease/nodefield"
 	"github.com/sortid/sortid/store/bolt"
@@ -54,17 +55,16 @@ func serviceDocument(t *testing.T) string {
 	return string(check.Must(os.ReadFile(filepath.FromSlash("../../../docs/service.md")))(t))
 }
 
-// documentedAlerts reads the rules in docs/service.md, except rules about rates.
+// documentedAlerts reads the rules in packaging, except rules about rates.
 func documentedAlerts(t *testing.T) (alerts []*alert) {
 	t.Helper()
-	_, block, _ := strings.Cut(serviceDocument(t), "```yaml\ngroups:\n")
-	block, _, _ = strings.Cut(block, "```")
 	var file struct {
 		Groups []struct {
 			Rules []struct{ Alert, Expr, For string }
 		}
 	}
-	check.OK(t, yaml.Unmarshal([]byte("groups:\n"+block), &file))
+	text := check.Must(os.ReadFile(filepath.FromSlash("../../../packaging/prometheus/sortid.yaml")))(t)
+	check.OK(t, yaml.Unmarshal(text, &file))
 	for _, rule := range file.Groups[0].Rules {
 		if rule.Alert == "SortidErrors" || rule.Alert == "SortidSlow" {
 			continue
@@ -177,11 +177,11 @@ func (w *watcher) status(path string) int {
 func (w *watcher) can() (formats string) {
 	synctest.Wait()
 	for _, f := range idapi.Leased() {
-		a := ask(w.Context(), w.s, http.MethodGet, "/v1/ids/"+f.Name, "")
+		a := ask(w.Context(), w.s, http.MethodGet, "/v1/ids/"+f.Name(), "")
 		if a.Code == 200 {
-			formats += f.Name + " "
+			formats += f.Name() + " "
 		} else if a.retryAfter(w.T); strings.Contains(a.Body.String(), "10.9.8.7") {
-			w.Errorf("%s: %s", f.Name, a.Body)
+			w.Errorf("%s: %s", f.Name(), a.Body)
 		}
 	}
 	if status := w.status("/v1/ids/scru128"); status != 200 {
@@ -253,7 +253,7 @@ func (w *watcher) wants(when string, d time.Duration, want ...string) {
 var all = func() (alerts []string) {
 	for _, alert := range []string{"SortidNoNodeID", "SortidStoreUnreachable"} {
 		for _, f := range idapi.Leased() {
-			alerts = append(alerts, alert+"{format="+f.Name+"}")
+			alerts = append(alerts, alert+"{format="+f.Name()+"}")
 		}
 	}
 	slices.Sort(alerts)
@@ -285,7 +285,7 @@ func boltStore(t *testing.T) (store lease.Store, path string) {
 	st := check.Must(bolt.Open(t.Context(), "bolt:"+path))(t)
 	t.Cleanup(func() { st.Close() })
 	for _, f := range idapi.Leased() {
-		check.Must(lease.Create(t.Context(), st, lease.Config{Realm: f.Name, Format: nodefield.LeaseFormat(f)}))(t)
+		check.Must(lease.Create(t.Context(), st, lease.Config{Realm: f.Name(), Format: nodefield.LeaseFormat(f)}))(t)
 	}
 	return st, path
 }
@@ -342,7 +342,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 			store := lease.NewMemory()
 			for range 2 {
 				l := check.Must(lease.Acquire(t.Context(), store,
-					lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeBits: 1}))(t)
+					lease.Config{Realm: "scru64", Format: lease.SCRU64(), NodeBits: 1}))(t)
 				defer l.Close(context.Background())
 			}
 			observe(t, Config{Store: store}).wants("full", 5*time.Minute,
@@ -416,6 +416,7 @@ func TestReadyDoesNotWait(t *testing.T) {
 
 // Alerts fire before clients stop: when few node IDs are free, and when renewals are refused.
 func TestAlertsOfLeases(t *testing.T) {
+	testserver.Long(t, "waits for alerts")
 	inBubble(t, func(t *testing.T) {
 		store := newFlaky()
 		w := observe(t, Config{Store: store})

@@ -3,10 +3,12 @@ package server
 import (
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/store/http/wire"
 )
 
 type recorder struct {
@@ -63,7 +65,7 @@ func (m *monitor) observe(next http.Handler) http.Handler {
 			} else if p != nil {
 				m.log.Error("panic", slog.String("request", id), slog.Any("value", p))
 				if rec.status == 0 {
-					api.Refuse(rec, api.NewProblem(http.StatusInternalServerError, api.Failed,
+					api.Refuse(rec, api.NewProblem(http.StatusInternalServerError, wire.Failed,
 						"the server failed; its log says more under request %s", id))
 				}
 			}
@@ -88,12 +90,15 @@ func (m *monitor) observe(next http.Handler) http.Handler {
 
 func (m *monitor) logRequest(r *http.Request, id string, rec *recorder, start time.Time,
 	took time.Duration) {
-	log := m.log.Handler()
-	if !log.Enabled(r.Context(), slog.LevelInfo) {
+	log, level := m.log.Handler(), slog.LevelInfo
+	if rec.status == http.StatusOK && slices.Contains(probes, r.URL.Path) {
+		level = slog.LevelDebug
+	}
+	if !log.Enabled(r.Context(), level) {
 		return
 	}
 	// The Logger's methods are slower, because they look up their caller.
-	line := slog.NewRecord(start.Add(took), slog.LevelInfo, "request", 0)
+	line := slog.NewRecord(start.Add(took), level, "request", 0)
 	line.AddAttrs(slog.String("request", id), slog.String("method", r.Method),
 		slog.String("path", r.URL.Path), slog.Int("status", rec.status),
 		slog.Int64("bytes", rec.bytes), slog.Int64("us", took.Microseconds()),

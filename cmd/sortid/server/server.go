@@ -19,15 +19,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/rs/cors"
@@ -39,6 +35,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/leaseapi"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/lease/nodefield"
+	"github.com/sortid/sortid/store/http/wire"
 )
 
 // A Config says what to serve. By default, everybody can make and inspect IDs.
@@ -88,7 +85,6 @@ type Server struct {
 	config  Config
 	mux     *http.ServeMux
 	handler http.Handler
-	api     huma.API
 	gates   *api.Gates
 	sources *idapi.Sources
 	leases  *leaseapi.Endpoints // nil without a store
@@ -149,35 +145,19 @@ func New(c Config) (*Server, error) {
 	s.monitor = newMonitor(c.Version, s.ready, c.Logger)
 	s.monitor.metrics.MustRegister(append(sources.Metrics(), access.RefusedFiles)...)
 
-	config := huma.DefaultConfig("sortid", c.Version)
-	config.Info.Description = "Makes and inspects time-sortable IDs, and leases node IDs.\n\n" +
-		"Errors are application/problem+json (RFC 9457). Programs compare the member code. " +
-		"Its detail says what is wrong and what to do. After Retry-After seconds, a client may " +
-		"send the same request again.\n\n" +
-		"Bodies of requests for leases are JSON of up to 8 KiB. A field that is null is as if it " +
-		"was left out; an unknown field is an error. Numbers are whole, and below 2 to the power " +
-		"of 53. Names that end in _ms are milliseconds; times count from 1970. In paths, names are " +
-		"percent-encoded: a slash is %2F."
-	config.DocsPath, config.SchemasPath = "", ""
-	config.CreateHooks = nil // no $schema in answers
-	config.RejectUnknownQueryParameters = true
-	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http",
-		Scheme: "bearer"}}
-	s.api = humago.New(s.mux, config)
-	s.api.UseMiddleware(c.Tokens.Authorize)
 	if c.LeasesOnly {
 		s.mux.HandleFunc(api.IDsPath, refuseIDs)
 	} else {
 		(&idapi.Endpoint{Sources: sources, Tokens: c.Tokens, Large: s.gates.LargeAnswers,
-			Log: c.Logger}).Register(s.api, s.mux)
+			Log: c.Logger}).Register(s.mux)
 	}
-	(&inspectapi.Endpoints{Tokens: c.Tokens, Bodies: s.gates.LineBodies}).Register(s.api)
-	s.monitor.register(s.api)
+	(&inspectapi.Endpoints{Tokens: c.Tokens, Bodies: s.gates.LineBodies}).Register(s.mux)
+	s.monitor.register(s.mux, c.Tokens)
 	if c.Store != nil {
 		lessor := lease.NewLessor(c.Store, lease.LessorOptions{MaxRealms: api.MaxRealms,
 			Now: c.clock})
 		s.leases = leaseapi.New(lessor, c.Conditions, c.Tokens, s.gates, c.Logger)
-		s.leases.Register(s.api, s.mux)
+		s.leases.Register(s.mux)
 		s.monitor.metrics.MustRegister(s.leases.Metrics()...)
 	} else {
 		s.mux.HandleFunc(api.RealmsPath, refuseLeases)
@@ -204,13 +184,13 @@ var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.Me
 	http.MethodPatch}
 
 func refuseIDs(w http.ResponseWriter, _ *http.Request) {
-	api.Refuse(w, api.NewProblem(http.StatusNotFound, api.NoPath,
+	api.Refuse(w, api.NewProblem(http.StatusNotFound, wire.NoPath,
 		"this server makes no IDs, because it was started with --leases-only; "+
 			"ask a server that was started without it"))
 }
 
 func refuseLeases(w http.ResponseWriter, _ *http.Request) {
-	api.Refuse(w, api.NewProblem(http.StatusNotFound, api.NoPath,
+	api.Refuse(w, api.NewProblem(http.StatusNotFound, wire.NoPath,
 		"this server has no store, so it leases no node IDs; "+
 			"ask a server that was started with --store"))
 }
@@ -265,8 +245,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 
 func (s *Server) HasTokens() bool { return s.config.Tokens != nil }
 
-func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
-
 // Drain makes /readyz fail, so that load balancers send no more requests. The server still
 // answers, and asks clients to close their connections. Requests no longer wait for a node ID.
 func (s *Server) Drain() {
@@ -305,28 +283,27 @@ func (s *Server) HTTPServer() *http.Server {
 }
 
 func (s *Server) registerPage() {
-	page := access.Require(access.PermitNone, huma.Operation{OperationID: "page",
-		Method: http.MethodGet, Path: "/{$}", Summary: "A page for people", Hidden: true,
-		Tags: []string{"status"}})
-	huma.Register(s.api, page, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
-		return &huma.StreamResponse{Body: func(ctx huma.Context) {
-			if s.config.Page != nil {
-				ctx.SetHeader("Content-Type", "text/html; charset=utf-8")
-				ctx.SetHeader("Content-Security-Policy", s.config.PagePolicy)
-				ctx.BodyWriter().Write(s.config.Page)
-				return
-			}
-			ctx.SetHeader("Content-Type", api.TypeText)
-			ctx.BodyWriter().Write([]byte(s.endpoints()))
-		}}, nil
-	})
+	s.mux.Handle("GET /{$}", api.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		switch _, err := api.Query(r); {
+		case err != nil:
+			return err
+		case s.config.Page == nil:
+			return api.Answer(w, api.TypeText, s.config.endpoints())
+		}
+		w.Header().Set("Content-Security-Policy", s.config.PagePolicy)
+		return api.Answer(w, "text/html; charset=utf-8", s.config.Page)
+	}))
+	document := sync.OnceValue(s.config.openAPI)
+	s.mux.Handle("GET /openapi.json", api.Handler(func(w http.ResponseWriter, _ *http.Request) error {
+		return api.Answer(w, "application/openapi+json", document())
+	}))
 	s.mux.HandleFunc("GET "+api.ProblemsPath+"{code}", explain)
 	s.mux.HandleFunc(api.Fallback, s.fallback)
 }
 
 // explain answers requests for the type of a problem.
 func explain(w http.ResponseWriter, r *http.Request) {
-	code := api.Code(r.PathValue("code"))
+	code := wire.Code(r.PathValue("code"))
 	title, ok := api.Titles[code]
 	if !ok {
 		refusePath(w)
@@ -334,22 +311,6 @@ func explain(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", api.TypeText)
 	fmt.Fprintf(w, "%s: %s.\nThe detail of the problem says what to do about it.\n", code, title)
-}
-
-func (s *Server) endpoints() string {
-	var b strings.Builder
-	b.WriteString("sortid " + s.config.Version + "\n\n")
-	paths := s.api.OpenAPI().Paths
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		for _, op := range []*huma.Operation{paths[path].Get, paths[path].Post, paths[path].Put,
-			paths[path].Patch} {
-			if op != nil {
-				b.WriteString(op.Method + " " + path + "\n    " + op.Summary + "\n")
-			}
-		}
-	}
-	b.WriteString("GET /openapi.json\n    Describe these endpoints for programs\n")
-	return b.String()
 }
 
 func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
@@ -370,11 +331,11 @@ func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	api.Refuse(w, api.NewProblem(http.StatusMethodNotAllowed, api.Method,
+	api.Refuse(w, api.NewProblem(http.StatusMethodNotAllowed, wire.Method,
 		"this path accepts only %s", strings.Join(allowed, ", ")))
 }
 
 func refusePath(w http.ResponseWriter) {
-	api.Refuse(w, api.NewProblem(http.StatusNotFound, api.NoPath,
+	api.Refuse(w, api.NewProblem(http.StatusNotFound, wire.NoPath,
 		"no such path; /openapi.json lists all paths"))
 }

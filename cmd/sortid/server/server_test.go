@@ -95,10 +95,10 @@ func TestIDs(t *testing.T) {
 	waitReady(t, s)
 	last := map[string]format.ID{}
 	for _, sch := range format.Ours() {
-		for _, encoding := range sch.Encodings {
+		for _, encoding := range sch.Encodings() {
 			for _, n := range []int{1, 2, 5000} {
 				for _, accept := range []string{"", "application/json"} {
-					url := fmt.Sprintf("%s/v1/ids/%s?n=%d&encoding=%s", ts.URL, sch.Name, n,
+					url := fmt.Sprintf("%s/v1/ids/%s?n=%d&encoding=%s", ts.URL, sch.Name(), n,
 						encoding)
 					a := send(t, http.MethodPost, url, "", "Accept: "+accept)
 					kind := a.Header.Get("Content-Type")
@@ -218,7 +218,7 @@ func TestRequests(t *testing.T) {
 		`"time":"2022-04-03T11:40:14.308Z"`, "")
 	expect("inspect no ID", "GET /v1/inspect/nonsense", 422, `"field":"id"`, "")
 	expect("inspect as", "GET /v1/inspect/naS8QBhxi?format=euid", 422, "euid", "")
-	expect("inspect long", "GET /v1/inspect/"+long[:300], 422, "expected length <= 200", "")
+	expect("inspect long", "GET /v1/inspect/"+long[:300], 422, "longer than 200 characters", "")
 	expect("lines", "POST /v1/inspect", 200, `no format known to sortid has such IDs"}`+"\n"+
 		`{"format":"scru64","text":"0u2pf62ji4b9"`,
 		"nonsense\n\n 0u2pf62ji4b9 \r\n"+long+"\nxinaS8QBh")
@@ -238,7 +238,7 @@ func TestRequests(t *testing.T) {
 	expect("metrics", "GET /metrics", 200, "# HELP sortid_lease_remaining_seconds", "")
 	expect("description", "GET /openapi.json", 200, `"version":"v1.2.3"`, "")
 	expect("page", "GET /", 200, "GET /v1/ids/{format}", "")
-	expect("a replaced path", "POST /v1/store/get", 410, "send POST /v1/realms/{realm}/leases", "{}")
+	expect("no store to read", "POST /v1/store/get", 404, "no such path", "{}")
 	expect("problems", "GET /problems/lease-lost", 200, "the lease has ended", "")
 	expect("unknown problem", "GET /problems/none", 404, "no such path", "")
 	base = bare.URL
@@ -431,7 +431,7 @@ func TestClose(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	tokens, bearer := tokensOf(t, "ids ids", "orders realm:orders", "admin admin",
-		"slow ids requests=2 ids=5")
+		"prometheus metrics", "slow ids requests=2 ids=5")
 	s, ts := start(t, Config{Store: lease.NewMemory(), Tokens: tokens})
 	waitReady(t, s)
 	textOf := func(name string) string {
@@ -492,6 +492,16 @@ func TestTokens(t *testing.T) {
 			}
 		}
 	}
+	for path, want := range map[string]int{"/metrics": 200, "/v1/ids/euid": 403,
+		"/v1/realms/orders": 403} {
+		if a := send(t, "GET", ts.URL+path, "", bearer["prometheus"]); a.StatusCode != want {
+			t.Errorf("%s with the permission metrics: %d, want %d", path, a.StatusCode, want)
+		}
+	}
+	if a := send(t, "GET", ts.URL+"/metrics", "", bearer["ids"]); !strings.Contains(a.body,
+		`needs the permission \"metrics\" or \"admin\"`) {
+		t.Errorf("/metrics without the permission: %s", a.body)
+	}
 	for _, path := range []string{"/healthz", "/readyz", "/", "/openapi.json"} {
 		if a := send(t, http.MethodGet, ts.URL+path, ""); a.StatusCode != 200 {
 			t.Errorf("%s without a token: %d", path, a.StatusCode)
@@ -522,8 +532,8 @@ func TestTokens(t *testing.T) {
 func TestOwnNodeIDs(t *testing.T) {
 	store := lease.NewMemory()
 	for realm, config := range map[string]lease.Config{
-		"scru64": {Format: lease.SCRU64, NodeBits: 12, OneSize: true},
-		"uid60":  {Format: lease.UID60, NodeBits: 9},
+		"scru64": {Format: lease.SCRU64(), NodeBits: 12, OneSize: true},
+		"uid60":  {Format: lease.UID60(), NodeBits: 9},
 	} {
 		config.Realm = realm
 		check.Must(lease.Create(t.Context(), store, config))(t)

@@ -1,9 +1,14 @@
 // What every program needs of a format and its IDs. A bundle for one format has only this.
 import { digitsOf } from "./integer.js";
-import { fail, reject } from "./errors.js";
+import { attempt, fail, reject, want } from "./errors.js";
 
 // Lengths of texts count bytes, as in Go.
 export const byteLength = (text) => new TextEncoder().encode(text).length;
+
+// The error for a text of the wrong length.
+export function failLength(format, text, want) {
+  fail(format, text, "length", `wrong length: ${byteLength(text)} bytes, want ${want}`);
+}
 
 // The error for the first character of a text that is no digit.
 export function failAtSymbol(format, text, digits) {
@@ -12,6 +17,25 @@ export function failAtSymbol(format, text, digits) {
   const [c] = text.slice(at);
   fail(format, text, "symbol",
     `not a symbol of the alphabet: '${c}' at offset ${at}, want ${format.wants.symbol}`, at);
+}
+
+// The integer that a program passes. A Number that is not a safe integer may be rounded.
+export function integerOf(format, value, where = "fromInt") {
+  const { name } = format;
+  if (typeof value === "number" && !Number.isSafeInteger(value)) {
+    reject(`${name}: the Number ${value} is not a safe integer; pass a BigInt or the text`);
+  }
+  if (!/^(number|bigint|string)$/.test(typeof value)) {
+    want(`${name}.${where}`, "a BigInt, a Number or digits", value);
+  }
+  return /^-?[0-9]+$/.test(value) ? BigInt(value)
+    : fail(format, value, "symbol", "want decimal digits");
+}
+
+// The error for an integer from which a format makes no ID.
+export function failRange(format, text, value) {
+  fail(format, text, "range", value < 0n ? `negative, want 0 to ${format.max}`
+    : `larger than ${format.max}, the largest ID`);
 }
 
 // A text encoding in which the digits of an integer are the text.
@@ -23,14 +47,15 @@ export function plainText({ symbols, folds_case: folds, lengths }) {
       const { length } = word;
       const integer = lengths.includes(length) ? digits.read(word) : undefined;
       if (integer !== undefined) return integer;
-      const size = byteLength(text);
-      if (lengths.includes(size)) failAtSymbol(format, text, digits);
-      return fail(format, text, "length",
-        `wrong length: ${size} bytes, want ${format.wants.length}`);
+      if (lengths.includes(byteLength(text))) failAtSymbol(format, text, digits);
+      return failLength(format, text, format.wants.length);
     },
     write: (integer) => digits.write(integer, characters),
   };
 }
+
+// The text before an ID with a prefix, such as user_.
+export const startOf = (prefix) => prefix && `${prefix}_`;
 
 // An ID's own properties are its value and prefix, which structuredClone and postMessage keep.
 export class BasicID {
@@ -63,7 +88,11 @@ export class BasicID {
 
   get time() { return new Date(this.milli); }
 
-  compare({ value }) { return this.value < value ? -1 : this.value > value ? 1 : 0; }
+  compare(other) {
+    const value = other?.value;
+    if (typeof value !== "bigint") want("compare", "an ID", other);
+    return this.value < value ? -1 : this.value > value ? 1 : 0;
+  }
 
   equals(other) {
     return this.value === other?.value && this.format.name === other.format?.name;
@@ -92,18 +121,30 @@ export class BasicFormat {
 
   make(value, prefix) { return new this.ID(this, value, prefix); }
 
-  parse(text) { return this.make(this.codec.read(text, this)); }
+  parse(text) {
+    if (typeof text !== "string") want(`${this.name}.parse`, "a string", text);
+    return this.make(this.codec.read(text, this));
+  }
+
+  isValid(text) { return attempt(() => this.parse(text)) !== undefined; }
 
   fromInt(value) {
-    const integer = BigInt(value);
-    if (integer >= 0n && integer <= this.max) return this.make(integer);
-    return fail(this, String(value), "range", `larger than ${this.max}, the largest ID`);
+    const integer = integerOf(this, value);
+    return integer >= 0n && integer <= this.max ? this.make(integer) : failRange(this, value, integer);
   }
 
   fromBytes(bytes) {
     const size = this.width / 8;
-    if (bytes.length !== size) reject(`${this.name}: ${bytes.length} bytes, want ${size}`);
-    return this.fromInt(bytes.reduce((all, byte) => all << 8n | BigInt(byte), 0n));
+    const where = `${this.name}.fromBytes`;
+    if (typeof bytes !== "object" || !bytes) want(where, `${size} bytes`, bytes);
+    if (bytes.length !== size) reject(`${where}: ${bytes.length} bytes, want ${size}`);
+    let value = 0n;
+    for (let i = 0; i < size; i++) {
+      const byte = bytes[i];
+      if ((byte & 255) !== byte) reject(`${where}: byte ${i} is ${byte}, want 0 to 255`);
+      value = value << 8n | BigInt(byte);
+    }
+    return this.fromInt(value);
   }
 
   generator(options = {}) { return new this.Generator(this, options); }

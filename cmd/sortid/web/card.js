@@ -51,7 +51,7 @@ function fieldTable(id, fields, width) {
 }
 
 export function card(reading, { width = 80, now = Date.now(), zone = "UTC" } = {}) {
-  const { id, reason, stripped, others, input } = reading;
+  const { id, reason, stripped, others, input, notes = id.notes } = reading;
   const { milli, format: { encodings, summary } } = id;
   const title = `${nameOf(reading)}  ${id}`;
   const line = (name, text) => `  ${name.padEnd(6)}  ${wrap(text, Math.max(width - 10, 30), 10)}`;
@@ -66,7 +66,7 @@ export function card(reading, { width = 80, now = Date.now(), zone = "UTC" } = {
       line("local", zoneTime(milli, zone)),
     ]),
     ...encodings.slice(1).map((encoding) => line(encoding, id.in(encoding))),
-    ...id.notes.map((note) => line("note", note)),
+    ...notes.map((note) => line("note", note)),
     line("read", `${as(reading)}: ${reason}`),
     ...(stripped.length > 0
       ? [line("from", `${JSON.stringify(input)}, without ${stripped.join(", ")}`)] : []),

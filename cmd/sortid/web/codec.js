@@ -1,5 +1,5 @@
 // The text encodings of formats that sortid only reads.
-import { byteLength } from "./basic.js";
+import { byteLength, failLength } from "./basic.js";
 import { fail } from "./errors.js";
 import { failAt, ones } from "./id.js";
 import { digitsOf } from "./integer.js";
@@ -63,7 +63,7 @@ export class Codec {
     const { lengths, alphabet, check_suffix: suffix, symbols, aliases } = this.#rules;
     const [prefix, whole] = cutPrefix(this.#rules, text) ?? [];
     if (whole === undefined || !lengths.includes(byteLength(whole))) {
-      fail(format, text, "length", `want ${alphabet}`);
+      failLength(format, text, alphabet);
     }
     const end = suffix ? text.indexOf("-", prefix.length) : -1;
     if (end >= 0) {
@@ -74,7 +74,7 @@ export class Codec {
       }
     }
     let word = end < 0 ? whole : text.slice(prefix.length, end);
-    if (suffix && word.length !== this.#size) fail(format, text, "length", `want ${alphabet}`);
+    if (suffix && word.length !== this.#size) failLength(format, text, alphabet);
     if (this.#blank) {
       if (word.includes(" ")) failAt(format, text, text.indexOf(" "));
       word = word.padEnd(this.#size);

@@ -10,6 +10,27 @@ export class GeneratorError extends Error { name = "GeneratorError"; }
 
 export function reject(words) { throw new RangeError(words); }
 
+// A value in an error.
+const shown = (value) => (typeof value === "object" && value ? "an object"
+  : (typeof value === "string" ? JSON.stringify : String)(value).slice(0, 64));
+
+// Throws the error for an argument of a wrong type.
+export function want(where, what, value) {
+  throw new TypeError(`${where}: want ${what}, not ${shown(value)}`);
+}
+
+export function wantText(where, value) {
+  if (typeof value !== "string") want(where, "a string", value);
+}
+
+export function wantOptions(where, options, names) {
+  if (typeof options !== "object" || !options) want(where, "an object with options", options);
+  const other = Object.keys(options).find((name) => !names.includes(name));
+  if (other !== undefined) {
+    reject(`${where}: there is no option ${JSON.stringify(other)}; want ${names.join(", ")}`);
+  }
+}
+
 // The result of a function; undefined if it throws.
 export function attempt(read) {
   try {

@@ -1,32 +1,54 @@
 // Says why a text is not an ID of a known format.
-import { alternates, detectAll, fixedBits, plausible, plausibleRange } from "./detect.js";
-import { formats } from "./all.js";
+import { formats, lookup } from "./all.js";
 import { cutPrefix } from "./codec.js";
 import { attempt } from "./errors.js";
-import { formatTime, isHex, shapes } from "./id.js";
+import { rules } from "./formats.js";
+import { NOT_UUID, formatTime, isHex, shapes } from "./id.js";
+import { alternates, detectAll, fixedBits, plausible, plausibleRange } from "./likely.js";
 
-const HASHES = {
-  32: "MD5", 40: "SHA-1", 56: "SHA-224", 64: "SHA-256", 96: "SHA-384", 128: "SHA-512",
-};
 const MOST_DIGITS = Math.max(...formats.map(({ max }) => String(max).length));
 
 const day = (milli) => formatTime(milli).split("T")[0];
 
+// Says that a text is a UUID with a plausible time if its bytes are in another order; or undefined.
+export function inOtherOrder(text, now) {
+  const hex = text.replaceAll("-", "");
+  const isUUID = text.length === 36 && !NOT_UUID.test(text);
+  if (!isUUID && text.length !== 32 || hex.length !== 32 || !isHex(hex)) return undefined;
+  for (const { name, use, bytes, hyphens = bytes, formats: names } of rules.orders) {
+    const places = isUUID ? hyphens : bytes;
+    const byte = (place) => hex.slice(2 * `0x${place}`).slice(0, 2);
+    const value = BigInt(`0x${places.replace(/./g, byte)}`);
+    const id = names.map(lookup).filter((format) => format.admits(value))
+      .map((format) => format.make(value)).find((each) => plausible(each, now));
+    if (id) {
+      return `in the byte order of ${use}, it is the ${id.format.name} ${id} of ` +
+        `${formatTime(id.milli)}; --from ${name} reads it`;
+    }
+  }
+  return undefined;
+}
+
 export function explain(text, now) {
   const { length } = text;
+  const order = inOtherOrder(text, now);
+  if (order) return order;
   const isInteger = /^[0-9]+$/.test(text);
   if (length === 0) return "it is empty";
   if (isInteger && length > MOST_DIGITS) {
     return "it is larger than the largest ID of any format";
   }
-  if (isHex(text) && !isInteger && HASHES[length]) {
-    return `it looks like a hash: it has ${length} hexadecimal digits, as ${HASHES[length]} has, ` +
+  if (isHex(text) && !isInteger && rules.hashes[length]) {
+    return `it looks like a hash: it has ${length} hexadecimal digits, as ${rules.hashes[length]} has, ` +
       "and no plausible time";
   }
   const reason = length > 128 ? undefined : damaged(text, now) ?? implausible(text, isInteger, now);
   if (reason) return reason;
-  const [whole, ...words] = length > 4096 ? [text] : text.match(/[0-9A-Za-z_-]+/g) ?? [];
-  for (const word of whole === text ? [] : [whole ?? "", ...words]) {
+  const words = length > 4096 ? [] : text.match(/[0-9A-Za-z_-]+/g) ?? [];
+  const afterHyphens = (word) =>
+    Array.from(word.matchAll(/-/g), ({ index }) => word.slice(index + 1)).slice(0, 8);
+  for (const word of words.flatMap((each) => [each, ...afterHyphens(each)])) {
+    if (word === text) continue;
     const found = detectAll(word, now).find(sure);
     if (found) {
       return `other text is around ${found.id}, which can be read as ${found.id.format.name}`;

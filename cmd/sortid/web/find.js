@@ -1,12 +1,12 @@
 // Finds IDs in texts.
 import { formats } from "./all.js";
-import { alternates, probable, usualCase } from "./detect.js";
-import { attempt } from "./errors.js";
+import { attempt, reject, wantOptions, wantText } from "./errors.js";
 import { NOT_UUID, isHex } from "./id.js";
+import { alternates, oneCase, probable, usualCase } from "./likely.js";
 
 // Distinguishes IDs from hashes by their times. Only one hash in hundreds has a plausible time. The
-// method accept counts a time. It returns true if this time and nine in ten recent times are
-// plausible.
+// method accept counts a time. It returns true if this time is plausible, and so are all recent times,
+// or at least two and half of them.
 export class Ratio {
   seen = 0;
   plausible = 0;
@@ -19,12 +19,49 @@ export class Ratio {
     if (plausible) this.plausible++;
     return plausible && this.likely;
   }
-  get likely() { return this.seen > 0 && this.plausible * 10 >= this.seen * 9; }
+  get likely() {
+    const { seen, plausible } = this;
+    return plausible > 0 && plausible === seen || plausible >= 2 && plausible * 2 >= seen;
+  }
 }
 
-const oneCase = (text) => !/[a-z]/.test(text) || !/[A-Z]/.test(text);
 const mixed = (text) => !oneCase(text) && /[0-9]/.test(text);
 const startsWord = (text = "") => /^[0-9A-Za-z]/.test(text);
+
+const HEX = "[0-9A-Fa-f]";
+const ESCAPES = { // what an escape leaves at the start of a run, by the character before the run
+  "%": new RegExp(`^${HEX}{2}`), "=": /^3D/,
+  "\\": new RegExp(`^(u${HEX}{4}|x${HEX}{2}|[abefnrtv])`),
+};
+const COLOUR = /(\x1b|\^\[|033|1b|1B|\\e)\[[0-9;]*$/;
+
+// Where the rest of a run begins, if the run begins within an escape: %2F, =3D, \n, \x22, \u003c,
+// or the colour in ESC[32m. Otherwise, the start of the run.
+function afterEscape(text, start, end) {
+  const before = text[start - 1] ?? "";
+  const run = text.slice(start, end);
+  if ("[;".includes(before) && before) {
+    const [colour] = /^[0-9]{0,3}m/.exec(run) ?? [];
+    return colour && COLOUR.test(text.slice(Math.max(0, start - 32), start))
+      ? start + colour.length : start;
+  }
+  const [escape = ""] = ESCAPES[before]?.exec(run) ?? [];
+  const letter = before === "%" && startsWord(String.fromCharCode(`0x${escape}`));
+  return letter ? start : start + escape.length;
+}
+
+// Where the word around a place begins, without an escape.
+function wordStart(text, start, end) {
+  const first = start - /[0-9A-Za-z]{0,8}$/.exec(text.slice(Math.max(0, start - 8), start))[0].length;
+  return afterEscape(text, first, end);
+}
+
+// Whether a run of digits is behind a decimal point or a minus sign, or before a point and a digit.
+const isFraction = (text, start, end) =>
+  /([0-9]\.|(^|[^0-9A-Za-z_-])-)$/.test(text.slice(Math.max(0, start - 2), start)) ||
+  /^\.[0-9]/.test(text.slice(end, end + 2));
+
+const isFormats = (list) => Array.isArray(list) && list.every((each) => formats.includes(each));
 
 // Finds IDs by the rules of "sortid scan".
 export class Finder {
@@ -32,7 +69,12 @@ export class Finder {
   // Formats by length. The list `word` has the formats whose texts can contain - or _.
   #formats = { text: [], word: [], hex: [], uuid: [], int: [] };
 
-  constructor({ formats: only, now = Date.now() } = {}) {
+  constructor(options = {}) {
+    wantOptions("find", options, ["formats", "now"]);
+    const { formats: only, now = Date.now() } = options;
+    if (only !== undefined && !isFormats(only)) {
+      reject('formats: want a list of formats of "sortid", such as [scru128]');
+    }
     Object.assign(this, { only, now });
     // Formats that a text seldom fits by chance come first: formats with a prefix, then formats
     // such as UUIDs. Our formats come last.
@@ -45,7 +87,8 @@ export class Finder {
         int: only && !generates ? [0] : [], // 0 means any length
       };
       const word = /[-_]/.test(symbolsOf(format));
-      for (const encoding of format.guess ?? format.encodings) {
+      const { encodings, guess = encodings } = format;
+      for (const encoding of guess.length > 0 ? guess : encodings.slice(0, 1)) {
         const lists = this.#formats[encoding === "text" && word ? "word" : encoding];
         for (const n of lengths[encoding]) (lists[n] ??= []).push(format);
       }
@@ -53,6 +96,7 @@ export class Finder {
   }
 
   find(text) {
+    wantText("find", text);
     const found = [];
     for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z]{10,}/g)) {
       if (run.length <= 42) found.push(this.#judge(text, run, index));
@@ -72,8 +116,18 @@ export class Finder {
   }
 
   #judge(text, run, start) {
+    const end = start + run.length;
+    const at = afterEscape(text, start, end);
+    // A backslash may also be a part of a path, and 3D the start of an ID.
+    const rest = at > start && this.#judgeWhole(text, text.slice(at, end), at);
+    return rest || at > start && !"\\=".includes(text[start - 1]) ? rest
+      : this.#judgeWhole(text, run, start);
+  }
+
+  #judgeWhole(text, run, start) {
     const { text: texts, hex, int } = this.#formats;
-    const number = /^[1-9][0-9]+$/.test(run) && this.#first(int[0], "int", run, start);
+    const number = /^[1-9][0-9]+$/.test(run) && !isFraction(text, start, start + run.length) &&
+      this.#first(int[0], "int", run, start);
     if (number) return number;
     if (isHex(run) && hex[run.length]) return this.#judgeHex(text, run, start);
     for (const format of texts[run.length] ?? []) {
@@ -100,18 +154,19 @@ export class Finder {
   }
 
   // A short text is no ID if it is a number such as 0x0123456789, or a part of Base64. If the
-  // caller gives no formats, the text must also have a digit and the usual case.
+  // caller gives no formats, each text must have a digit, and a short text the usual case.
   #judgeText(format, text, run, start) {
     const { short, prefix = "", mixed } = format.search ?? {};
     const bothCases = !oneCase(symbolsOf(format));
     const random = mixed || bothCases;
     if (!run.startsWith(prefix) || !bothCases && !oneCase(run)) return undefined;
     if (!this.only && isHex(run) && run.length > 16) return undefined; // probably a hash
+    if (!this.only && !/[0-9]/.test(run)) return undefined; // probably a word
     if (random && !alternates(run)) return undefined;
     if (format.text.prefix) return this.#judgePrefixed(format, text, run, start);
     if (bothCases && oneCase(run)) return undefined;
     if ((random || short) && besideBase64(text, start, start + run.length)) return undefined;
-    const usual = this.only || usualCase(format, "text", run) && /[0-9]/.test(run);
+    const usual = this.only || usualCase(format, "text", run);
     if (short && (!usual || /^0[xbo][0-9a-f]+$/i.test(run))) return undefined;
     const match = this.#first([format], "text", run, start);
     const likely = !random || this.only || this.#accept(`mixed ${run.length}`, match !== undefined);
@@ -127,7 +182,9 @@ export class Finder {
       return bare?.id.timed && bare;
     }
     while (first > 0 && prefix.symbols.includes(text[first - 1])) first--;
-    if (startsWord(text[first - 1])) return undefined;
+    const begins = wordStart(text, first, start + run.length);
+    if (first > begins) return undefined;
+    first = begins;
     const read = (n) => this.#first([format], "text", text.slice(first, start + n), first);
     const match = read(run.length);
     const longer = lengths.filter((n) => n > run.length && !/^[\w-]/.test(text.slice(start + n)));
@@ -147,7 +204,9 @@ export class Finder {
 
   #judgeUUID(text, start) {
     const word = text.slice(start, start + 36);
-    if (start < 0 || NOT_UUID.test(word) || startsWord(text[start - 1])) return undefined;
+    if (start < 0 || NOT_UUID.test(word) || wordStart(text, start, start + 8) !== start) {
+      return undefined;
+    }
     const match = this.#first(this.#formats.uuid[36], "uuid", word, start);
     if (this.only || match && !match.id.format.generates) return match;
     const likely = this.#accept("any UUID", match !== undefined);

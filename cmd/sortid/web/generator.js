@@ -1,5 +1,5 @@
 // What the generators of all formats share.
-import { GeneratorError, reject } from "./errors.js";
+import { GeneratorError, reject, wantOptions } from "./errors.js";
 
 // Returns a function that draws up to 32 random bits. It fetches many at a time.
 function entropy(fill = (bytes) => crypto.getRandomValues(bytes)) {
@@ -24,7 +24,10 @@ export const ALLOWANCE = 10_000;
 export class Generator {
   last = -1; // the timestamp of the last ID
 
-  constructor(format, { now = Date.now, random }) {
+  // Besides now and random, there can be an option of the format.
+  constructor(format, options, ...own) {
+    wantOptions(`${format.name}.generator`, options, ["now", "random", ...own]);
+    const { now = Date.now, random } = options;
     this.format = format;
     this.now = now;
     this.random = entropy(random);
@@ -101,7 +104,7 @@ export function parseNode(text, max, what) {
 // A generator with an optional node ID of at most `most` bits, which the option `name` gives.
 export class NodeGenerator extends Generator {
   constructor(format, options, name, most) {
-    super(format, options);
+    super(format, options, name);
     const node = options[name];
     const { id, size } = node ? parseNode(node, most, `${name} ID`) : { id: 0, size: 0 };
     // So many bits, with the node ID in the highest bits. The others are random.

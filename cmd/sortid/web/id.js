@@ -1,6 +1,8 @@
 // IDs and formats with all that sortid knows about them.
-import { BasicFormat, BasicID, byteLength } from "./basic.js";
-import { fail, reject } from "./errors.js";
+import {
+  BasicFormat, BasicID, byteLength, failLength, failRange, integerOf, startOf,
+} from "./basic.js";
+import { attempt, fail, reject, want, wantOptions, wantText } from "./errors.js";
 import { more } from "./formats.js";
 
 export const ones = (bits) => (1n << BigInt(bits)) - 1n;
@@ -14,17 +16,17 @@ const join = (fields, content) =>
   fields.reduce((all, field) => all | content(field) << BigInt(field.low), 0n);
 
 export class ID extends BasicID {
-  get text() { return this.format.codec ? this.prefix + super.text : undefined; }
+  get text() { return this.format.codec ? startOf(this.prefix) + super.text : undefined; }
   get uuid() {
     if (this.format.width !== 128) return undefined;
     return this.hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
   }
 
-  toString() { return this[this.format.encodings[0]]; }
+  toString() { return this.text ?? startOf(this.prefix) + this[this.format.encodings[0]]; }
 
   withPrefix(prefix) {
-    const start = prefix && `${prefix}_`;
-    return this.format.parseTyped(start + new ID(this.format, this.value), prefix);
+    wantText("withPrefix", prefix);
+    return this.format.parseTyped(startOf(prefix) + new ID(this.format, this.value), prefix);
   }
 
   in(encoding) {
@@ -80,6 +82,15 @@ export class ID extends BasicID {
 // The prefixes of typed IDs.
 const PREFIX = /^([a-z]([a-z_]{0,61}[a-z])?)?$/;
 
+// What follows the underscores of a text.
+export const afterLabels = (text) =>
+  Array.from(text.matchAll(/_/g), ({ index }) => text.slice(index + 1));
+
+// An ID with a prefix that its format may not have, such as "user" before a ULID; undefined if the
+// text cannot be a prefix.
+export const labelled = ({ format, value }, label) =>
+  (/^[A-Za-z](\w{0,61}[0-9A-Za-z])?$/.test(label) ? new ID(format, value, label) : undefined);
+
 // Finds a wrong character in a text that is as long as a UUID.
 export const NOT_UUID =
   /[^0-9a-f-]|(?<=^(.{8}|.{13}|.{18}|.{23}))[^-]|(?<!^(.{8}|.{13}|.{18}|.{23}))-/i;
@@ -113,12 +124,13 @@ export class Format extends BasicFormat {
     const mask = join(constant, ({ bits }) => ones(bits));
     const fixed = join(constant, ({ value = 0 }) => BigInt(value));
     layout.forEach(Object.freeze);
+    const { epoch = "1970", first = epoch, plausible_from: from = "2010" } = time ?? {};
     super({
-      ...members, ID, codec: codec ?? null, width, timestamp, mask, fixed,
+      bits: width, generates: false, ...members, ID, codec: codec ?? null, width, timestamp, mask, fixed,
       max: max ?? ones(width) & ~mask | fixed,
       ...(time && {
-        epoch: readTime(time.epoch), firstMilli: readTime(time.first), last: readTime(time.last),
-        plausibleFrom: readTime(time.plausible_from ?? "2010"), tick: time.tick_ns / 1e6,
+        epoch: readTime(epoch), firstMilli: readTime(first), last: readTime(time.last),
+        plausibleFrom: readTime(from), tick: time.tick_ns / 1e6,
       }),
     });
     this.#isPlain = this.generates && !this.text.hex;
@@ -150,7 +162,7 @@ export class Format extends BasicFormat {
 
   parseAs(encoding, text) {
     this.checkEncoding(encoding);
-    if (typeof text !== "string") throw new TypeError(`${this.name}: want a string, not ${text}`);
+    wantText(this.name, text);
     if (encoding !== "text") return this.#parseDigits(encoding, text);
     if (this.text.hex && byteLength(text) === this.width / 4) return this.#parseDigits("hex", text);
     const value = this.codec.read(text, this);
@@ -165,10 +177,8 @@ export class Format extends BasicFormat {
       uuid: [36, NOT_UUID, "not the hexadecimal digit or hyphen of a UUID"],
     }[encoding];
     if (text === "" || length !== want && byteLength(text) !== want) {
-      const wanted = encoding === "int" ? "an integer has decimal digits"
-        : `${byteLength(text)} characters; ` +
-          `${encoding === "hex" ? "the hexadecimal encoding" : "a UUID"} has ${want}`;
-      fail(this, text, "length", wanted);
+      failLength(this, text, encoding === "int" ? "an integer's decimal digits"
+        : encoding === "hex" ? `${want} hexadecimal digits` : "a UUID's 36 characters");
     }
     const offset = text.search(symbols);
     if (offset >= 0) failAt(this, text, offset, what);
@@ -183,19 +193,21 @@ export class Format extends BasicFormat {
     return text.indexOf("_", text.length - Math.max(...lengths) - 1);
   }
 
-  parseTyped(text, want) {
+  parseTyped(text, wanted) {
     if (!this.generates) reject(`${this.name} IDs are never typed`);
+    wantText(`${this.name}.parseTyped`, text);
     const end = this.#separator(text);
     const found = text.slice(0, Math.max(end, 0));
-    const prefix = want ?? found;
+    const prefix = wanted ?? found;
+    wantText(`${this.name}.parseTyped, prefix`, prefix);
     const shown = JSON.stringify(prefix);
-    if (!PREFIX.test(prefix) || end === 0 && want === undefined) {
+    if (!PREFIX.test(prefix) || end === 0 && wanted === undefined) {
       fail(this, text, "prefix", `wrong prefix ${shown}, want at most 63 characters a-z and _`);
     }
-    const start = prefix && `${prefix}_`;
+    const start = startOf(prefix);
     if (text.startsWith(start)) {
       try {
-        return new ID(this, this.parse(text.slice(start.length)).value, start);
+        return new ID(this, this.parse(text.slice(start.length)).value, prefix);
       } catch (error) { // the text may have a longer prefix
         const longer = found === start || found.length > prefix.length && PREFIX.test(found);
         if (!longer) throw error;
@@ -205,13 +217,29 @@ export class Format extends BasicFormat {
   }
 
   typedPrefix(text) {
+    wantText("typedPrefix", text);
     if (!this.generates || this.text.symbols.includes("_") && this.hasLength(text)) return "";
     const end = this.#separator(text);
     const typed = end > 0 && PREFIX.test(text.slice(0, end)) && this.hasLength(text.slice(end + 1));
-    return typed ? text.slice(0, end + 1) : "";
+    return typed ? text.slice(0, end) : "";
   }
 
   parseAny(text) {
+    wantText(`${this.name}.parseAny`, text);
+    try {
+      return this.#parseAny(text);
+    } catch (error) {
+      for (const rest of this.search?.word_like ? [] : afterLabels(text)) {
+        const found = attempt(() => this.#parseAny(rest));
+        const size = found && text.length - rest.length + startOf(found.id.prefix).length - 1;
+        const id = found && labelled(found.id, text.slice(0, size));
+        if (id) return { ...found, id };
+      }
+      throw error;
+    }
+  }
+
+  #parseAny(text) {
     if (this.typedPrefix(text)) return { id: this.parseTyped(text), encoding: "text" };
     const fits = (encoding) => this.encodings.includes(encoding) && shapes[encoding](this, text);
     const encoding = Object.keys(shapes).find(fits) ?? this.encodings[0];
@@ -220,19 +248,23 @@ export class Format extends BasicFormat {
 
   hasLength(text) { return this.text.lengths?.includes(text.length) ?? false; }
 
-  fromInt(value) { return this.#checked(String(value), BigInt(value)); }
+  fromInt(value) { return this.#checked(String(value), integerOf(this, value)); }
 
-  fromClone({ value, prefix = "" }) {
+  fromClone(clone) {
+    const { value, prefix = "" } = clone ?? want(`${this.name}.fromClone`, "a clone of an ID", clone);
     const id = this.fromInt(value);
-    return prefix ? this.parseAny(prefix + id).id : id;
+    return prefix ? this.parseAny(startOf(prefix) + id).id : id;
   }
 
   fromFields(values) { return this.join(this, values); }
 
   join({ layout, fixed }, values) {
+    const where = `${this.name}.fromFields`;
+    const names = layout.map(({ name }) => name).filter((name) => name);
+    wantOptions(where, values, names);
     const variable = layout.filter(({ name, kind }) => name && kind !== "fixed");
     return this.fromInt(fixed | join(variable, ({ name, bits }) => {
-      const content = BigInt(values[name]);
+      const content = integerOf(this, values[name], `fromFields, ${name}`);
       if (content >= 0n && content >> BigInt(bits) === 0n) return content;
       return reject(`${this.name}: ${name} has ${bits} bits, and ${content} does not fit`);
     }));
@@ -242,9 +274,7 @@ export class Format extends BasicFormat {
   admits(value) { return (value & this.mask) === this.fixed && (this.codec?.holds?.(value) ?? true); }
 
   #checked(text, value, prefix) {
-    if (value < 0n || value > this.max) {
-      fail(this, text, "range", `larger than ${this.max}, the largest ID`);
-    }
+    if (value < 0n || value > this.max) failRange(this, text, value);
     if (this.admits(value)) return new ID(this, value, prefix);
     return fail(this, text, "layout", "the fixed bits of the format have other values");
   }
@@ -257,6 +287,7 @@ export class Format extends BasicFormat {
     const nanos = inside ? BigInt(Math.floor(milli) - this.epoch) * 1_000_000n : -1n;
     const ticks = nanos / BigInt(this.time.tick_ns);
     if (!inside || ticks > this.lastTick) {
+      if (typeof time !== "number" && !time?.getTime) want(name, "a Date or Unix milliseconds", time);
       const shown = Number.isNaN(milli) ? "this time" : formatTime(milli);
       const end = this.milliOf(this.lastTick + 1n) - 1;
       reject(`${name} IDs cannot show ${shown}: their times are from ${formatTime(this.epoch)} ` +

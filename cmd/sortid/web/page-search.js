@@ -21,6 +21,8 @@ export class Search {
   without = 0; // lines without an ID
   ended = ""; // why the search ended early
   #column = 0; // characters of the current line in earlier parts
+  #hasText = false; // whether the current line has text, and an ID
+  #hasID = false;
   #rest = "";
   #finder;
 
@@ -37,6 +39,8 @@ export class Search {
       this.#part(line.replace(/\r$/, ""));
       this.lines++;
       this.#column = 0;
+      if (this.#hasText && !this.#hasID) this.without++;
+      this.#hasText = this.#hasID = false;
     }
     if (!last && this.#rest.length > 1 << 20) { // read a long line in parts, which end between words
       let end = this.#rest.length;
@@ -59,6 +63,7 @@ export class Search {
     const name = nameOf(item);
     const { milli } = item.id;
     this.total++;
+    this.#hasID = true;
     this.counts[name] = (this.counts[name] ?? 0) + 1;
     if (milli !== undefined) this.times.push(milli);
   }
@@ -67,6 +72,7 @@ export class Search {
     const line = this.lines + 1;
     const word = text.trim();
     if (!word) return;
+    this.#hasText = true;
     let problem;
     if (word.length <= 100 && !/\s/.test(word)) {
       try {
@@ -85,9 +91,7 @@ export class Search {
         context: text.slice(from, end + 200), start: start - from, end: end - from,
       });
     }
-    if (found.length > 0) return;
-    this.without++;
-    if (!problem) return;
+    if (found.length > 0 || !problem) return;
     this.faultCount++;
     if (this.faults.length === 20) return;
     this.faults.push({ line, word, reason: problem.detail ?? problem.message });

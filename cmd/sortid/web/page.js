@@ -197,7 +197,7 @@ const as = ({ id: { format: { name, encodings } }, encoding, reason }) =>
 const ENCODINGS = { text: "Text", hex: "Hex", int: "Integer", uuid: "UUID" };
 
 function card(item) {
-  const { id, context, reason, others = [], stripped = [] } = item;
+  const { id, context, reason, others = [], stripped = [], notes = id.notes } = item;
   const { format, milli } = id;
   const place = () => `line ${lineOf(item)}, column ${item.column}: `;
   const element = make("article", { class: "card", "aria-label": `${nameOf(item)} ${id}` },
@@ -211,7 +211,7 @@ function card(item) {
         fact("Local", mono(zoneTime(milli, localZone)), span("quiet", localZone)),
       ],
       format.encodings.map((encoding) => copiedFact(ENCODINGS[encoding], mono(id[encoding]))),
-      id.notes.map((note) => fact("Note", note)),
+      notes.map((note) => fact("Note", note)),
       reason && fact("Read", as(item)),
       others.map((other) => fact("Or", make("a", { href: hashOf(item.input, { as: other.id.format.name }) },
         as(other)), timeOf(other) && mono(timeOf(other)))),
@@ -240,11 +240,11 @@ function showSearch(search, source = "") {
   let shown = [];
   if (total > CARDS) {
     const times = Float64Array.from(search.times).sort();
-    status = summary(search, times);
+    status = summary(search, times, source);
     shown = [times.length > 0 && timeline(times), list(items, total)];
   } else if (total > 0) {
     const several = total > 1 || items[0].context !== undefined;
-    if (several) status = `${plural(total, "ID")}${without(search)}`;
+    if (several) status = `${plural(total, "ID")}${source}${without(search)}`;
     shown = items.map(card);
   } else if (lines > 1 || search.faultCount === 0) {
     status = `No ID in ${plural(lines, "line")}${source}.`;
@@ -268,18 +268,19 @@ function faultList({ faults, faultCount, lines }) {
 
 const range = (first, last) => `from ${formatTime(first)} to ${formatTime(last)}`;
 
-function summary(search, times) {
+function summary(search, times, source) {
   const { items, total, counts } = search;
   const names = Object.entries(counts).map(([name, n]) => `${grouped(n)} ${name}`).join(", ");
   const when = times.length === 0 ? "none with a time" : range(times[0], times.at(-1));
   const twice = items.length < total ? 0
     : total - new Set(items.map(({ id }) => `${id.format.name} ${id}`)).size;
-  return `${plural(total, "ID")}: ${names}; ${when}` +
+  return `${plural(total, "ID")}${source}: ${names}; ${when}` +
     (twice ? `; ${plural(twice, "repetition")}` : "") + without(search);
 }
 
-// A plot of the times of IDs. The arrow keys move from bar to bar.
-function timeline(times) {
+// A plot of the times of IDs. The arrow keys move from bar to bar. A click or Enter shows one bar's
+// IDs in a plot of their own, and in that plot a button goes back.
+function timeline(times, back) {
   const first = times[0];
   const length = times.at(-1) - first + 1;
   const bars = Math.min(96, length);
@@ -306,7 +307,8 @@ function timeline(times) {
     at = i;
     rects[at]?.classList.add("on");
     const words = i < 0 ? `Each bar shows the IDs of ${duration(length / bars)}. The ` +
-      `highest bar shows ${plural(most, "ID")}. Point at a bar, or use the arrow keys.`
+      `highest bar shows ${plural(most, "ID")}. Point at a bar, or use the arrow keys. A click or ` +
+      "Enter enlarges a bar."
       : `${plural(counts[i], "ID")} ${range(begin(i), begin(i + 1) - 1)}`;
     fill(about, withTimes(words));
     svg.setAttribute("aria-valuenow", Math.max(i, 0));
@@ -317,7 +319,13 @@ function timeline(times) {
     show(clamp(Math.floor((event.clientX - box.left) * bars / box.width), last));
   });
   for (const type of ["mouseleave", "blur"]) svg.addEventListener(type, () => show(-1));
+  const enlarge = () => {
+    const inside = times.filter((time) => begin(at) <= time && time < begin(at + 1));
+    if (bars > 1 && inside.length > 0) swap(timeline(inside, plot));
+  };
+  svg.addEventListener("click", enlarge);
   svg.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") enlarge();
     const next = {
       ArrowRight: at + 1, ArrowUp: at + 1, ArrowLeft: at - 1, ArrowDown: at - 1, Home: 0, End: bars,
     }[event.key];
@@ -326,8 +334,13 @@ function timeline(times) {
     show(clamp(next, last));
   });
   show(-1);
-  return div("plot", svg,
+  const swap = (other) => {
+    plot.replaceWith(other);
+    other.querySelector("svg").focus();
+  };
+  const plot = div("plot", back && makeButton("Back", () => swap(back)), svg,
     paragraph("ends", span("", formatTime(first)), span("", formatTime(times.at(-1)))), about);
+  return plot;
 }
 
 function duration(milli) {
@@ -402,9 +415,9 @@ function row(item) {
   return element;
 }
 
-function record({ id, encoding, input, line, column }) {
-  const prefix = id.prefix.slice(0, -1) || undefined;
-  return { ...describe(id), text: String(id), input, prefix, encoding, line, column };
+function record({ id, encoding, input, line, column, notes = describe(id).notes }) {
+  const prefix = id.prefix || undefined;
+  return { ...describe(id), notes, text: String(id), input, prefix, encoding, line, column };
 }
 
 const chosenFormat = () => ($("read-as").value ? lookup($("read-as").value) : undefined);
@@ -428,7 +441,7 @@ function look() {
   $("clear").hidden = !text;
   $("try").hidden = text !== "";
   setHash(single?.input ?? "", { as: $("read-as").value });
-  document.title = single ? `${single.input}: ${nameOf(single)}` : "sortid: look into an ID";
+  document.title = single ? `${single.input}: ${nameOf(single)}` : "sortid: What is this ID?";
   if (!text.trim()) {
     fill($("status"));
     fill($("result"), overview());
@@ -461,6 +474,7 @@ function openFile(file, name = file.name) {
   $("clear").hidden = false;
   $("try").hidden = true;
   setHash("", { as: $("read-as").value });
+  document.title = `sortid: ${name}`;
   fill($("status"), "0 MB");
   fill($("result"));
   $("progress").hidden = false;
@@ -492,7 +506,7 @@ function openFile(file, name = file.name) {
       $("result").prepend(paragraph("quiet", "The first results:"));
     }
   });
-  worker.postMessage({ file, format: $("read-as").value });
+  worker.postMessage({ file, format: chosenFormat()?.name });
 }
 
 const LARGE = 2_000_000; // a longer text is searched like a file
@@ -827,6 +841,7 @@ function go(view) {
   for (const link of document.querySelectorAll("nav a")) {
     link.ariaCurrent = link.hash === `#${view}` ? "page" : null;
   }
+  document.title = `sortid: ${$(`${view}-title`).textContent}`;
 }
 
 // The hash is a text or the name of a view, and parameters, as in #01ARZ3NDEKTSV4RRFFQ69G5FAV&as=ulid.

@@ -1,5 +1,5 @@
-// Which formats fit a load, and for how long. docs/command.md derives the formulas.
-import { reject } from "./errors.js";
+// Which formats fit a load, and for how long. cmd/sortid/internal/plan has the formulas.
+import { reject, wantOptions } from "./errors.js";
 import { facts } from "./formats.js";
 import { ALLOWANCE } from "./generator.js";
 import { formatTime } from "./id.js";
@@ -129,6 +129,8 @@ function byNode({ node_counter: width, plan: { node_bits: most } }, load, result
 }
 
 export function plan(request) {
+  wantOptions("plan", request,
+    ["rate", "burst", "processes", "years", "bits", "can_assign_nodes", "from"]);
   const asked = {
     burst: 0, processes: 1, years: 20, bits: 0, can_assign_nodes: false,
     from: new Date().toISOString().slice(0, 10), ...request,

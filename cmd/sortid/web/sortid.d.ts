@@ -24,7 +24,10 @@ export interface Field {
   readonly part_bits?: string;
 }
 
-/** The error for a text that is not an ID. */
+/**
+ * The error for a text that is not an ID. For an argument of a wrong type, all functions throw a
+ * TypeError; for a wrong option or a wrong number of bytes, a RangeError.
+ */
 export declare class ParseError extends Error {
   constructor(
     format: string, input: string, reason: ParseError["reason"], offset: number, detail: string,
@@ -38,26 +41,35 @@ export declare class ParseError extends Error {
 /** The error of a generator that cannot make an ID now. */
 export declare class GeneratorError extends Error {}
 
-/** An immutable ID, as "sortid/scru128" and the other entries for one format make it. */
-export declare class BasicID {
+/** The names of the formats that sortid makes. */
+export type Ours = "scru64" | "scru128" | "scru160" | "euid" | "uid60";
+
+/** The prefix of an ID of which only the ID was read: TypeIDs, for example, have one of their own. */
+type Plain<Name extends string> = Name extends Ours ? "" : string;
+
+/**
+ * An immutable ID, as "sortid/scru128" and the other entries for one format make it. The name of its
+ * format and its prefix are parts of the type. So a function can want an ID<"scru128", "user">.
+ */
+export declare class BasicID<Name extends string = string, Prefix extends string = string> {
   protected constructor();
-  readonly format: BasicFormat;
+  readonly format: BasicFormat<Name>;
   readonly value: bigint;
-  /** The prefix with the underscore; "" in most formats. */
-  readonly prefix: string;
+  /** The text before the ID, without the underscore, such as "user"; or "". */
+  readonly prefix: Prefix;
   /** The text, with the prefix; undefined if the format has no text encoding. */
-  readonly text: string | undefined;
+  readonly text: Name extends Ours ? string : string | undefined;
   /** The whole ID at full width, in lower case. */
   readonly hex: string;
   readonly int: string;
   /** undefined if the format does not have 128 bits. */
-  readonly uuid?: string | undefined;
+  readonly uuid: Name extends "scru128" | "euid" ? string : string | undefined;
   /** The bytes, big-endian. */
   readonly bytes: Uint8Array;
   /** undefined if the ID has no time. */
-  readonly time: Date | undefined;
+  readonly time: Name extends Ours ? Date : Date | undefined;
   /** The time in Unix milliseconds. */
-  readonly milli: number | undefined;
+  readonly milli: Name extends Ours ? number : number | undefined;
   /** The values of the fields that have a name. */
   readonly fields: Readonly<Record<string, bigint>>;
   field(field: Pick<Field, "low" | "bits">): bigint;
@@ -74,9 +86,10 @@ export declare class BasicID {
 }
 
 /** An ID with all that sortid knows about it. */
-export declare class ID extends BasicID {
+export declare class ID<Name extends string = string, Prefix extends string = string>
+  extends BasicID<Name, Prefix> {
   private constructor();
-  readonly format: Format;
+  readonly format: Format<Name>;
   /** The format of the ID inside this one, such as the UUID in a TypeID; usually undefined. */
   readonly inner: Format | undefined;
   /** The format that the time is from: the ID's own, or the inner format. */
@@ -87,7 +100,7 @@ export declare class ID extends BasicID {
    * The same ID with the prefix of a typed ID. With "user", its text is user_0372... With "", it
    * has no prefix.
    */
-  withPrefix(prefix: string): ID;
+  withPrefix<P extends string>(prefix: P): ID<Name, P>;
   in(encoding: Encoding): string;
   /** The timestamp, in ticks of a format; default: the ID's own format. */
   ticks(format?: Format): bigint;
@@ -124,16 +137,17 @@ export interface IDGenerator<T = ID> {
 
 /** The generator's IDs are of type T. */
 interface Makes<T> {
-  /** A new generator. Throws a RangeError for wrong options. */
+  /** A new generator. Throws a RangeError for wrong options, also of other formats. */
   generator(options?: GeneratorOptions): IDGenerator<T>;
   /** The next ID of a generator without options, which all callers share. */
   generate(): T;
 }
 
 /** A format, as "sortid/scru128" and the other entries for one format export it. */
-export declare class BasicFormat implements Makes<BasicID> {
+export declare class BasicFormat<Name extends string = string>
+  implements Makes<BasicID<Name, Plain<Name>>> {
   protected constructor();
-  readonly name: string;
+  readonly name: Name;
   /** The size of an ID's integer in bits: 64 for uid60, although its IDs use only 60. */
   readonly width: number;
   readonly max: bigint;
@@ -145,15 +159,22 @@ export declare class BasicFormat implements Makes<BasicID> {
   readonly firstMilli?: number;
   readonly last?: number;
   /** The ID of a text. Throws a ParseError for a text that is not an ID. */
-  parse(text: string): BasicID;
-  fromInt(value: bigint | number | string): BasicID;
-  fromBytes(bytes: ArrayLike<number>): BasicID;
-  generator(options?: GeneratorOptions): IDGenerator<BasicID>;
-  generate(): BasicID;
+  parse(text: string): BasicID<Name, Plain<Name>>;
+  /** Whether parse accepts a text. */
+  isValid(text: unknown): boolean;
+  /**
+   * The ID of an integer. Throws a RangeError for a number that is not a safe integer, because it
+   * has lost digits: JSON.parse rounds integers above 2^53, for example.
+   */
+  fromInt(value: bigint | number | string): BasicID<Name, Plain<Name>>;
+  fromBytes(bytes: ArrayLike<number>): BasicID<Name, Plain<Name>>;
+  generator(options?: GeneratorOptions): IDGenerator<BasicID<Name, Plain<Name>>>;
+  generate(): BasicID<Name, Plain<Name>>;
 }
 
 /** A format. It also has members that "sortid formats -o json" prints for it. */
-export declare class Format extends BasicFormat implements Makes<ID> {
+export declare class Format<Name extends string = string> extends BasicFormat<Name>
+  implements Makes<ID<Name, Plain<Name>>> {
   private constructor();
   readonly title: string;
   readonly summary: string;
@@ -192,33 +213,35 @@ export declare class Format extends BasicFormat implements Makes<ID> {
    * The ID of a text in the first of the format's encodings. All methods that read texts throw a
    * ParseError for a text that is not an ID.
    */
-  parse(text: string): ID;
-  parseAs(encoding: Encoding, text: string): ID;
-  /** The ID of a text in any encoding. The text may be a typed ID. */
-  parseAny(text: string): { id: ID; encoding: Encoding };
+  parse(text: string): ID<Name, Plain<Name>>;
+  parseAs(encoding: Encoding, text: string): ID<Name>;
+  /** The ID of a text in any encoding. A prefix may be before the ID, as in user_0372... */
+  parseAny(text: string): { id: ID<Name>; encoding: Encoding };
   /**
    * The ID of a typed ID's text, in a format that sortid makes. If a prefix is given, as in "user",
    * the text must have it. Otherwise the text may have any prefix or none.
    */
-  parseTyped(text: string, prefix?: string): ID;
-  /** The prefix of a typed ID, with the underscore; "" if the text is not like a typed ID. */
+  parseTyped<P extends string>(text: string, prefix: P): ID<Name, P>;
+  parseTyped(text: string): ID<Name>;
+  /** The prefix of a typed ID, such as "user"; "" if the text is not like a typed ID. */
   typedPrefix(text: string): string;
   checkEncoding(encoding: Encoding): void;
   /** Whether a text has a length that texts of the format have. */
   hasLength(text: string): boolean;
   /** Whether a value from 0 to max is an ID of the format. */
   admits(value: bigint): boolean;
-  fromInt(value: bigint | number | string): ID;
+  fromInt(value: bigint | number | string): ID<Name, Plain<Name>>;
   /** The ID of what structuredClone or postMessage made of an ID. */
-  fromClone(clone: { readonly value: bigint; readonly prefix?: string }): ID;
-  fromBytes(bytes: ArrayLike<number>): ID;
-  fromFields(values: Record<string, bigint | number | string>): ID;
+  fromClone(clone: { readonly value: bigint; readonly prefix?: string }): ID<Name>;
+  fromBytes(bytes: ArrayLike<number>): ID<Name, Plain<Name>>;
+  /** The ID of the fields' values. They are integers as in fromInt. */
+  fromFields(values: Record<string, bigint | number | string>): ID<Name, Plain<Name>>;
   /** The smallest ID of the tick that contains a time. Throws a RangeError if ordered is false. */
-  first(time: Time): ID;
+  first(time: Time): ID<Name, Plain<Name>>;
   /** The first ID of a time range, and the first ID after the range. */
-  bounds(from: Time, to: Time): { first: ID; end: ID };
-  generator(options?: GeneratorOptions): IDGenerator<ID>;
-  generate(): ID;
+  bounds(from: Time, to: Time): { first: ID<Name, Plain<Name>>; end: ID<Name, Plain<Name>> };
+  generator(options?: GeneratorOptions): IDGenerator<ID<Name, Plain<Name>>>;
+  generate(): ID<Name, Plain<Name>>;
 }
 
 /** What users must know about a format, with the names of "sortid formats -o json". */
@@ -239,13 +262,13 @@ export declare const sources: Readonly<Record<string, string>>;
 export declare const formats: readonly Format[];
 /** The formats that sortid makes. */
 export declare const ours: readonly Format[];
-export declare const scru64: Format;
-export declare const scru128: Format;
-export declare const scru160: Format;
-export declare const euid: Format;
-export declare const uid60: Format;
+export declare const scru64: Format<"scru64">;
+export declare const scru128: Format<"scru128">;
+export declare const scru160: Format<"scru160">;
+export declare const euid: Format<"euid">;
+export declare const uid60: Format<"uid60">;
 
-export declare function lookup(name: string): Format;
+export declare function lookup<Name extends string>(name: Name): Format<Name>;
 
 /** One way to read a text as an ID. */
 export interface Candidate {
@@ -254,6 +277,13 @@ export interface Candidate {
   reason: string;
   /** Whether many words look like the text. */
   wordLike: boolean;
+  /**
+   * The share of random texts like this one, with its length and alphabet, that can be read as an
+   * ID of the format, too: from 0 to 1.
+   */
+  readonly chance: number;
+  /** Whether texts that are no IDs often have this reading: many words, or 1 in 1000 random texts. */
+  readonly doubtful: boolean;
 }
 
 /**
@@ -270,8 +300,14 @@ export declare function describe(id: ID): {
   fields: Record<string, string>; notes?: string[];
 };
 
-/** Removes characters that are often around an ID, such as quotes, and says what it removed. */
-export declare function strip(text: string): { text: string; stripped: string[] };
+/**
+ * Removes characters that are often around an ID, such as quotes, and says what it removed. From a
+ * number of another program, such as 1.54E+18, 154.0, 154n or -154, it makes the integer. If that
+ * may differ from the ID, "note" says so for the ID that was read.
+ */
+export declare function strip(text: string): {
+  text: string; stripped: string[]; note?: (id: ID) => string;
+};
 
 /** The range of plausible times of a format's IDs, in Unix milliseconds. */
 export declare function plausibleRange(format: Format, now?: number): { from: number; to: number };

@@ -3,7 +3,8 @@
 // README.md has examples, and sortid.d.ts describes the exports.
 export { formats, lookup } from "./all.js";
 export { BasicFormat, BasicID } from "./basic.js";
-export { describe, detect, plausible, plausibleRange, strip } from "./detect.js";
+export { describe, detect, strip } from "./detect.js";
+export { plausible, plausibleRange } from "./likely.js";
 export { GeneratorError, ParseError } from "./errors.js";
 export { Finder, Ratio, find } from "./find.js";
 export { facts, sources } from "./formats.js";

@@ -1,5 +1,5 @@
 // Reads times.
-import { reject } from "./errors.js";
+import { reject, wantText } from "./errors.js";
 
 const DAY = 86_400_000; // milliseconds
 const UNITS = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 1e-3, µs: 1e-3, μs: 1e-3, ns: 1e-6 };
@@ -13,6 +13,7 @@ const offsetOf = (sign, hours, minutes, seconds = 0) =>
   Number(`${sign}1`) * ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
 
 export function parseTime(text, now = Date.now(), zone = "UTC") {
+  wantText("parseTime", text);
   const shown = JSON.stringify(text.slice(0, 64));
   const fail = (reason) => reject(`cannot read the time ${shown}: ${reason}`);
   const far = "it is too far away";
@@ -28,7 +29,10 @@ export function parseTime(text, now = Date.now(), zone = "UTC") {
     const rest = Number(`0.${part || 0}`) * 1000;
     return Number(whole) * 1000 + Math.floor(whole.startsWith("-") ? -rest : rest);
   }
-  const relative = RELATIVE.exec(word);
+  const clock = /^([01]?[0-9]|2[0-3]):[0-5][0-9]$/.exec(word);
+  if (clock) return inZone(dateIn(now, zone) + Date.parse(`1970-01-01T${word.padStart(5, "0")}Z`), zone);
+  const ago = /^([0-9]{1,10})\s+(second|minute|hour|day|week)s?\s+ago$/i.exec(word);
+  const relative = ago ? RELATIVE.exec(`-${ago[1]}${ago[2][0].toLowerCase()}`) : RELATIVE.exec(word);
   if (relative) {
     const [, sign = "-", weeks = 0, days = 0, rest] = relative;
     if (Math.max(weeks, days) >= 2 ** 31) fail(unknown);
@@ -44,9 +48,20 @@ export function parseTime(text, now = Date.now(), zone = "UTC") {
   const local = Date.parse(`${start}Z`);
   const exists = !Number.isNaN(local) && new Date(local).toISOString().startsWith(start);
   if (!exists || hours > 24 || minutes > 60) fail("there is no such day or time of day");
-  const ahead = sign ? offsetOf(sign, hours, minutes)
-    : utc || zone === "UTC" ? 0 : zoneOffset(local - zoneOffset(local, zone), zone);
-  return local - ahead + Math.floor(Number(`0.${fraction}`) * 1000);
+  const time = sign ? local - offsetOf(sign, hours, minutes) : utc ? local : inZone(local, zone);
+  return time + Math.floor(Number(`0.${fraction}`) * 1000);
+}
+
+// The midnight, in UTC, of the date that clocks in the zone show.
+const dateIn = (now, zone) => Math.floor((now + zoneOffset(now, zone)) / DAY) * DAY;
+
+// The first moment when clocks in the zone show a time, which is in UTC. If they skip it, because
+// summer time begins, this adds what they skip. No zone changes its offset twice in two days.
+function inZone(time, zone) {
+  if (zone === "UTC") return time;
+  const [before, after] = [time - DAY, time + DAY].map((near) => time - zoneOffset(near, zone));
+  const isShown = (moment) => moment + zoneOffset(moment, zone) === time;
+  return isShown(after) && (after < before || !isShown(before)) ? after : before;
 }
 
 export function zoneOffset(milli, timeZone) {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"embed"
 	"html"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 )
 
 //go:embed ours/*.js
@@ -16,17 +18,17 @@ var own embed.FS
 
 func TestEveryFormat(t *testing.T) {
 	for _, f := range format.Ours() {
-		name := "ours/" + f.Name + ".js"
+		name := "ours/" + f.Name() + ".js"
 		text, err := own.ReadFile(name)
-		if err != nil || !strings.Contains(string(text), "\nexport const "+f.Name+" = new ") {
-			t.Errorf("cmd/sortid/web/%s: it does not export %s (%v)", name, f.Name, err)
+		if err != nil || !strings.Contains(string(text), "\nexport const "+f.Name()+" = new ") {
+			t.Errorf("cmd/sortid/web/%s: it does not export %s (%v)", name, f.Name(), err)
 		}
 	}
 }
 
 func TestPage(t *testing.T) {
 	page, header := Page()
-	if most := 100_000 + 6000*len(format.Ours()); len(page) >= most {
+	if most := 104_000 + 6000*len(format.Ours()); len(page) >= most {
 		t.Errorf("%d bytes, want fewer than %d", len(page), most)
 	}
 	if bytes.Contains(page, []byte("{policy}")) || bytes.Contains(page, []byte("{script}")) ||
@@ -64,5 +66,14 @@ func TestPage(t *testing.T) {
 		if strings.Contains(string(page), bad) {
 			t.Errorf("the page has %s", bad)
 		}
+	}
+}
+
+// Programs without npm copy the example, so it begins with the library.
+func TestExampleBeginsWithLease(t *testing.T) {
+	library := check.Must(os.ReadFile("lease.js"))(t)
+	example := check.Must(os.ReadFile("../../../examples/worker-ids/worker-ids.mjs"))(t)
+	if !bytes.HasPrefix(example, append(library, "\nif (process.argv"...)) {
+		t.Error("worker-ids.mjs does not begin with lease.js: copy what you changed to the other file")
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -14,18 +13,16 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/dev/bench"
-	"github.com/sortid/sortid/format"
 )
 
 // A run is a command line. If it has an input, cat writes the input to a pipe.
 type run struct {
-	benchmark string // CLI, or Log if it reads the log
-	title     string
-	program   string // empty for bin/sortid
-	env       []string
-	args      []string
-	input     string
-	millions  float64 // millions of lines, or of bytes of the log
+	title    string
+	program  string // empty for bin/sortid
+	env      []string
+	args     []string
+	input    string
+	millions float64 // of lines
 }
 
 func measureCLI(lines io.Writer, o options) error {
@@ -46,11 +43,7 @@ func measureCLI(lines io.Writer, o options) error {
 	if err != nil {
 		return err
 	}
-	scans, err := prepareLog(bin, dir, n/8)
-	if err != nil {
-		return err
-	}
-	for _, r := range append(runs, scans...) {
+	for _, r := range runs {
 		for range o.count {
 			if err := r.once(bin, lines); err != nil {
 				return fmt.Errorf("%s: %w", r.title, err)
@@ -98,69 +91,6 @@ func prepare(bin, dir string, lines int) (runs []run, err error) {
 	return append(runs, unique), nil
 }
 
-// prepareLog writes a log that has an ID in every second line.
-func prepareLog(bin, dir string, lines int) (runs []run, err error) {
-	ids := filepath.Join(dir, "logged")
-	if err := writeIDs(bin, ids, lines/2); err != nil {
-		return nil, err
-	}
-	in, err := os.Open(ids)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	file := filepath.Join(dir, "log")
-	out, err := os.Create(file)
-	if err != nil {
-		return nil, err
-	}
-	defer out.Close()
-	w := bufio.NewWriterSize(out, 1<<20)
-	scanner := bufio.NewScanner(in)
-	for i := 0; scanner.Scan(); i++ {
-		at := time.UnixMilli(1_795_000_000_000 + int64(i)*7).UTC().Format(
-			"2006-01-02T15:04:05.000Z")
-		fmt.Fprintf(w, "%s INFO  http: request served method=GET path=/v1/orders/%s "+
-			"status=200 bytes=%d duration=12.4ms\n", at, scanner.Bytes(), i%90_000)
-		fmt.Fprintf(w, "%s DEBUG cache: lookup key=user:%d hit=true shard=7 took=0.3ms "+
-			"goroutine=42 worker=pool-3\n", at, i%1_000_000)
-	}
-	if err := errors.Join(scanner.Err(), w.Flush()); err != nil {
-		return nil, err
-	}
-	info, err := out.Stat()
-	if err != nil {
-		return nil, err
-	}
-	for _, output := range []string{"annotate", "lines", "ids"} {
-		args := []string{"scan", "-o", output, file}
-		runs = append(runs, run{title: "sortid scan -o " + output, args: args})
-	}
-	var all []string
-	for _, f := range format.All() {
-		all = append(all, f.Name)
-	}
-	runs = append(runs, run{title: "sortid scan -o ids --format (all there are)",
-		args: []string{"scan", "-o", "ids", "--format", strings.Join(all, ","), file}})
-	const pattern = "[0-9A-Za-z_-]{9,40}"
-	for _, r := range []run{
-		{program: "grep", env: []string{"LC_ALL=C"}, args: []string{"-oE", pattern, file}},
-		{program: "rg", args: []string{"--no-config", "-o", pattern, file}},
-	} {
-		r.title = strings.Join(append(append(r.env, r.program), r.args[:len(r.args)-2]...), " ") +
-			" '" + pattern + "'"
-		if r.program, err = exec.LookPath(r.program); err != nil {
-			fmt.Fprintf(os.Stderr, "skipped: %s: it is not installed\n", r.title)
-			continue
-		}
-		runs = append(runs, r)
-	}
-	for i := range runs {
-		runs[i].benchmark, runs[i].millions = "Log", float64(info.Size())/1e6
-	}
-	return runs, nil
-}
-
 func writeIDs(bin, file string, lines int) error {
 	f, err := os.Create(file)
 	if err != nil {
@@ -177,7 +107,7 @@ func (r run) once(bin string, lines io.Writer) error {
 	if err != nil {
 		return err
 	}
-	bench.Write(lines, cmp.Or(r.benchmark, "CLI"), r.title, s.cpu, "cpu-s", r.millions, "M",
+	bench.Write(lines, "CLI", r.title, s.cpu, "cpu-s", r.millions, "M",
 		r.millions/s.wall, "M/s", r.millions/s.cpu, "M/cpu-s", s.peak, "MB-peak")
 	return nil
 }

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
 	"fmt"
-	"html"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"text/template"
@@ -19,7 +16,6 @@ import (
 // A document has a subcommand's results for docs/benchmarks.md.
 type document struct {
 	*bench.Set
-	charts string // the folder of the charts
 }
 
 //go:embed parts.md.tmpl
@@ -31,10 +27,8 @@ func (d *document) write(w io.Writer, part string, o options) error {
 		"benchtime": func() string { return o.benchtime },
 		"config":    func(key string) string { return d.Config[key] },
 		"figure":    d.figure, "total": d.total,
-		"rows": d.Rows, "fastest": d.fastest, "stores": d.stores, "single": single,
-		"values": d.of, "times": times, "over": over, "calls": func() values { return d.calls }, "held": d.held,
-		"table": table, "column": d.column, "figures": figures, "operation": d.operation,
-		"rounded": d.rounded, "chart": d.chart,
+		"rows": d.Rows, "fastest": d.fastest, "list": func(rows ...string) []string { return rows },
+		"table": table, "column": d.column, "operation": d.operation,
 	}).Parse(parts)
 	if err != nil {
 		return err
@@ -53,45 +47,19 @@ func (d *document) total(by float64, benchmark, unit string) (sum float64) {
 	return sum / by
 }
 
-type values func(row string) (value float64, ok bool)
-
-func (d *document) of(benchmark, unit string) values {
-	return func(row string) (float64, bool) { return d.Get(benchmark, row, unit) }
-}
-
-func times(factor float64, v values) values {
-	return func(row string) (float64, bool) {
-		value, ok := v(row)
-		return factor * value, ok
-	}
-}
-
-// over divides by the value of one row.
-func over(row string, v values) values {
-	return func(other string) (float64, bool) {
-		value, ok := v(other)
-		by, also := v(row)
-		return value / by, ok && also && by > 0
-	}
-}
-
 type column struct {
 	title string
 	text  func(row string) string
 }
 
-// figures returns a column of values. A cell without a value is empty.
-func figures(title, format string, v values) column {
+// column returns a column of a benchmark's values. A cell without a value is empty.
+func (d *document) column(title, format, benchmark, unit string) column {
 	return column{title, func(row string) string {
-		if value, ok := v(row); ok {
+		if value, ok := d.Get(benchmark, row, unit); ok {
 			return fmt.Sprintf(" "+format, value)
 		}
 		return ""
 	}}
-}
-
-func (d *document) column(title, format, benchmark, unit string) column {
-	return figures(title, format, d.of(benchmark, unit))
 }
 
 var shows = map[string]func(string) string{
@@ -103,7 +71,6 @@ var shows = map[string]func(string) string{
 		}
 		return name
 	},
-	"words":    strings.NewReplacer("-", " ").Replace,
 	"together": strings.NewReplacer("-10000-held", ", 10,000 held", "-floor", ", the floor").Replace,
 }
 
@@ -150,42 +117,4 @@ func processor() string {
 		}
 	}
 	return "unknown processor"
-}
-
-// chart writes an SVG file with horizontal bars, for light and dark pages, and returns a link to the
-// file. A bar longer than four times the median is cut, but the number beside it is not.
-func (d *document) chart(file, title string, rows []string, v values) (string, error) {
-	const row, left, width, right = 22, 180, 420, 80
-	lengths, top := make([]float64, len(rows)), 0.0
-	for i, name := range rows {
-		lengths[i], _ = v(name)
-		top = max(top, lengths[i])
-	}
-	top = min(top, 4*lengths[len(lengths)/2])
-	var svg bytes.Buffer
-	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" `+
-		`font-family="sans-serif" font-size="13">
-<rect width="100%%" height="100%%" fill="#ffffff"/>
-<text x="10" y="22" font-weight="bold" fill="#222222">%s</text>
-`, left+width+right, 40+row*len(rows), html.EscapeString(title))
-	for i, name := range rows {
-		y := 36 + row*i
-		w := min(lengths[i]/top, 1) * width
-		colour, note := "#b8c0cc", ""
-		if ours(name) {
-			colour = "#2563eb"
-		}
-		if lengths[i] > top {
-			note = " (cut)"
-		}
-		fmt.Fprintf(&svg, `<text x="%d" y="%d" text-anchor="end" fill="#222222">%s</text>
-<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>
-<text x="%.1f" y="%d" fill="#222222">%.1f%s</text>
-`, left-8, y+14, html.EscapeString(name), left, y+2, w, row-6, colour,
-			float64(left)+w+6, y+14, lengths[i], note)
-	}
-	svg.WriteString("</svg>\n")
-	alt, _, _ := strings.Cut(title, ", ") // without the unit
-	return fmt.Sprintf("![%s](benchmarks/%s.svg)", alt, file),
-		os.WriteFile(filepath.Join(d.charts, file+".svg"), svg.Bytes(), 0o644)
 }

@@ -53,7 +53,7 @@ func main() {
 	}
 	o := c.options
 	flags := flag.NewFlagSet("bench "+name, flag.ExitOnError)
-	docs := flags.String("docs", "../docs", "the folder with benchmarks.md and its charts")
+	docs := flags.String("docs", "../docs", "the folder with benchmarks.md")
 	results := flags.String("results", "",
 		"a `FILE` with results to use, instead of measuring")
 	if o.count > 0 {
@@ -100,10 +100,7 @@ func write(lines []byte, docs, name string, o options) error {
 	if err != nil {
 		return err
 	}
-	d := &document{Set: set, charts: filepath.Join(docs, "benchmarks")}
-	if err := os.MkdirAll(d.charts, 0o755); err != nil {
-		return err
-	}
+	d := &document{set}
 	var text bytes.Buffer
 	if err := d.write(&text, name, o); err != nil {
 		return err

@@ -2,12 +2,17 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/sortid/sortid/dev/bench"
+	"github.com/sortid/sortid/internal/check"
 )
 
 func TestReplacePart(t *testing.T) {
@@ -52,11 +57,35 @@ func TestParts(t *testing.T) {
 	}
 	for name, c := range subcommands {
 		var text strings.Builder
-		d := &document{Set: set, charts: t.TempDir()}
+		d := &document{set}
 		err := d.write(&text, name, c.options)
 		if err != nil || !strings.HasPrefix(text.String(), "## ") ||
 			strings.Contains(text.String(), "%!") {
 			t.Errorf("%s: %v\n%s", name, err, &text)
 		}
+	}
+}
+
+// README.md has the times of the table that it links to. The time of uid60 is the wait for the next
+// millisecond.
+func TestReadme(t *testing.T) {
+	table := check.Must(os.ReadFile("../../../docs/benchmarks.md"))(t)
+	_, table, _ = bytes.Cut(table, []byte("\n## Making and reading\n"))
+	table, _, _ = bytes.Cut(table, []byte("\n## "))
+	var times []float64
+	row := regexp.MustCompile(`(?m)^\| \*\*(\w+)\*\* \| ([0-9.]+) `)
+	for _, m := range row.FindAllSubmatch(table, -1) {
+		if string(m[1]) != "uid60" {
+			times = append(times, check.Must(strconv.ParseFloat(string(m[2]), 64))(t))
+		}
+	}
+	if len(times) < 2 {
+		t.Fatalf("the table has times of %d formats", len(times))
+	}
+	want := fmt.Sprintf("[%.0f to %.0f ns](docs/benchmarks.md#making-and-reading)",
+		slices.Min(times), slices.Max(times))
+	readme := check.Must(os.ReadFile("../../../README.md"))(t)
+	if !bytes.Contains(readme, []byte(want)) {
+		t.Errorf("README.md does not have %q", want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -22,10 +23,22 @@ var ErrURL = errors.New("store: malformed URL")
 // BadURL wraps an error of the URL. After such an error, [Retry] does not try again.
 func BadURL(err error) error { return wrapped{err, ErrURL} }
 
+// Missing wraps the error of a missing file, table or bucket: then no realm is there, either.
+func Missing(err error) error { return wrapped{err, lease.ErrNoRealm} }
+
 var errTemporary = errors.New("store: temporary error")
 
 // Temporary wraps an error after which [Retry] tries again.
 func Temporary(err error) error { return wrapped{err, errTemporary} }
+
+// Sent returns the error of a request over HTTP. The error is temporary if the server closed the
+// connection before it had a request. This error of net/http has no name.
+func Sent(err error) error {
+	if strings.HasSuffix(err.Error(), "server closed idle connection") {
+		return Temporary(err)
+	}
+	return err
+}
 
 // Busy wraps the error of a server that has no free connection. It tells [Retry] how long to pause.
 func Busy(err error, pause time.Duration) error { return busy{wrapped{err, errTemporary}, pause} }
@@ -165,6 +178,12 @@ func NoResult(f func(context.Context) error) func(context.Context) (struct{}, er
 
 func Unsafe(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", lease.ErrUnsafe, fmt.Sprintf(format, args...))
+}
+
+// NotTested returns the condition for a server that is not the tested one.
+func NotTested(version, tested string) string {
+	return fmt.Sprintf("conditional: this server was not tested. It says that it is %q, and the "+
+		"tests of this store run only on %s", version, tested)
 }
 
 func patient(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -260,4 +261,36 @@ func TestLimits(t *testing.T) {
 	if d := l.Next(); d != firstLimit {
 		t.Errorf("after a success the limit is %v", d)
 	}
+}
+
+// A server that closes each connection at once has handled no request.
+func TestSent(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			conn.(*net.TCPConn).CloseWrite()
+		}
+	}()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	unnamed := 0
+	for range 5000 {
+		_, err := client.Get("http://" + listener.Addr().String())
+		if err == nil || isPermanent(Sent(err)) {
+			t.Fatalf("a closed connection: %v, want a temporary error", err)
+		}
+		if isPermanent(err) {
+			if unnamed++; unnamed == 3 {
+				return
+			}
+		}
+	}
+	t.Logf("net/http returned its error without a name %d times", unnamed)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -321,4 +323,24 @@ func Idles(t *testing.T, s lease.Store, times int, connections func() int) {
 		}, func() string { return fmt.Sprintf("long after a change, %d connections are open", n) })
 	}
 	Change(t, s, Record(revision), Record(revision+1))
+}
+
+// Listed checks that docs/leases.md lists the version of a server among the tested ones.
+func Listed(t *testing.T, server, version string) {
+	t.Helper()
+	doc, err := os.ReadFile("../../docs/leases.md")
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Log("this module is not in its repository, so there is no docs/leases.md")
+		return
+	}
+	_, row, ok := strings.Cut(string(doc), "\n| "+server+" | ")
+	if row, _, _ = strings.Cut(row, " |\n"); err != nil || !ok {
+		t.Fatalf("docs/leases.md has no row for %s, %v", server, err)
+	}
+	for tested := range strings.SplitSeq(row, ", ") {
+		if version == tested || strings.HasPrefix(version, tested+".") {
+			return
+		}
+	}
+	t.Skipf("docs/leases.md lists %s %s, and this is %s", server, row, version)
 }

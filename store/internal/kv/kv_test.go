@@ -2,12 +2,15 @@ package kv
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
@@ -68,6 +71,29 @@ func TestParseURLErrors(t *testing.T) {
 			strings.Contains(s, "ret") {
 			t.Errorf("%s: %v", c.url, err)
 		}
+	}
+}
+
+func TestDate(t *testing.T) {
+	date := time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)
+	for here, want := range map[time.Duration]time.Duration{
+		-time.Hour: 0, 0: 0, 300 * time.Millisecond: 300 * time.Millisecond,
+		time.Hour: time.Second - 1,
+	} {
+		if got := within(date.Add(here), date); !got.Equal(date.Add(want)) {
+			t.Errorf("%v after the Date: %v, want %v after it", here, got.Sub(date), want)
+		}
+	}
+	now := time.Now()
+	if got, err := Date(now.UTC().Format(http.TimeFormat)); err != nil || got.Sub(now).Abs() >
+		time.Second {
+		t.Errorf("the Date of now: %v, %v", got, err)
+	}
+	if _, err := Date(""); !errors.Is(err, lease.ErrNoTime) {
+		t.Errorf("no Date: %v", err)
+	}
+	if got, err := Date("yesterday"); err == nil {
+		t.Errorf("no time: %v", got)
 	}
 }
 
@@ -198,6 +224,24 @@ func (m *memory) records() *Records[string] {
 func record(node uint32, revision uint64) lease.Record {
 	return lease.Record{Realm: "realm", Block: lease.Block{NodeID: node, Size: 8},
 		Revision: revision, HWM: int64(revision)}
+}
+
+// With a server that replaces only one value at a time, changes end at the first one that is refused.
+func TestOneValueAtATime(t *testing.T) {
+	m := &memory{stored: map[lease.Block]string{}}
+	server := m.records().server
+	server.One = true
+	r := NewRecords(server)
+	var changes []lease.Change
+	for node, revision := range []uint64{0, 1, 0} { // the second record does not exist
+		changes = append(changes, lease.Change{Prev: record(uint32(node), revision),
+			Next: record(uint32(node), revision+1)})
+	}
+	ok, err := r.CompareAndSetMany(t.Context(), changes)
+	if ok || err != nil || r.Atomic() || len(m.stored) != 1 {
+		t.Errorf("%v, %v, atomic: %v, stored: %v; want false, and the first record", ok, err,
+			r.Atomic(), m.stored)
+	}
 }
 
 func TestRecords(t *testing.T) {

@@ -30,6 +30,7 @@ type Server[V any] struct {
 	// Write replaces all values, and returns their new versions. If the versions on the server
 	// differ from the versions that were read (was), Write replaces nothing and returns nil.
 	Write func(ctx context.Context, changes []lease.Change, values []string, was []V) ([]V, error)
+	One   bool // Write can replace only one value.
 	// Failed adds to an error what the store could not do.
 	Failed func(what string, err error) error
 	// Key returns the name of a record for Failed.
@@ -85,8 +86,25 @@ func (r *Records[V]) CompareAndSet(ctx context.Context, prev, next lease.Record)
 	return r.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
+// Atomic reports whether CompareAndSetMany makes all changes, or none.
+func (r *Records[V]) Atomic() bool { return !r.server.One }
+
+// CompareAndSetMany makes all changes, or none. If the server replaces only one value at a time, it
+// makes one change after the other, until the server refuses one.
 func (r *Records[V]) CompareAndSetMany(ctx context.Context,
 	changes []lease.Change) (done bool, err error) {
+	if !r.server.One {
+		return r.change(ctx, changes)
+	}
+	for i := range changes {
+		if done, err = r.change(ctx, changes[i:i+1]); !done || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (r *Records[V]) change(ctx context.Context, changes []lease.Change) (done bool, err error) {
 	values, blocks := make([]string, len(changes)), make([]lease.Block, len(changes))
 	for i, c := range changes {
 		blocks[i] = c.Prev.Block

@@ -26,14 +26,15 @@ type Field struct {
 	repeats       *repeats
 	raw           *BitWriter
 	near, changed []uint64 // buffers of the method compare
+	digits        *digits  // nil if the field has bits
 
 	// SameOnly means that the field need not be random. Then Judge looks only for constant bits.
 	SameOnly bool
-	// Half says why the highest bit may always be 0. It is empty if the bit may not.
+	// Half says why the highest bit may always be 0, or why numbers may always be below one half. It
+	// is empty if they may not.
 	Half string
-	// Scaled means that values are shares of a number that is not a power of two. If the highest bit
-	// is always 0, the other bits need not be random.
-	Scaled bool
+	// Unordered means that values are not in the order of generation.
+	Unordered bool
 	// Prefix is how many of the highest bits may belong to a counter that continues from tick to tick.
 	// So they may always be the same.
 	Prefix int
@@ -279,6 +280,18 @@ func (f *Field) results() (rs []result) {
 	if f.n < 2 {
 		return nil
 	}
+	if f.digits != nil {
+		rs = f.digits.results(f.Unordered)
+	} else {
+		rs = f.bitResults()
+	}
+	if f.guarded() {
+		return rs
+	}
+	return append(rs, f.valueResults()...)
+}
+
+func (f *Field) bitResults() (rs []result) {
 	width := f.width
 	if f.guarded() {
 		width--
@@ -290,10 +303,12 @@ func (f *Field) results() (rs []result) {
 		k := f.ones(bit)
 		add(testBalance, findings.Coin(k, f.n), "bit %d is 1 in %s of the values", bit,
 			words.Percent(k, f.n))
-		k = f.Toggled(bit)
-		add(testRuns, findings.Coin(k, f.n-1),
-			"bit %d changes from one value to the next in %s of the cases", bit,
-			words.Percent(k, f.n-1))
+		if !f.Unordered {
+			k = f.Toggled(bit)
+			add(testRuns, findings.Coin(k, f.n-1),
+				"bit %d changes from one value to the next in %s of the cases", bit,
+				words.Percent(k, f.n-1))
+		}
 		if bit < width-1 {
 			k = f.neighbours.count(bit)
 			add(testNeighbours, findings.Coin(k, f.n), "bits %d and %d differ in %s of the values",
@@ -310,19 +325,21 @@ func (f *Field) results() (rs []result) {
 				high-width+1, x, 1<<width-1)
 		}
 	}
-	if width < f.width {
-		return rs
-	}
-	if f.n > minProducts {
+	return rs
+}
+
+// valueResults tests whole values.
+func (f *Field) valueResults() (rs []result) {
+	if f.n > minProducts && !f.Unordered {
 		m := float64(f.n - 1)
 		r := f.products / m / f.variance
-		add(testSerial, findings.Normal(r*math.Sqrt(m)),
-			"the serial correlation of successive values is %.4f", r)
+		rs = append(rs, result{testSerial, findings.Normal(r * math.Sqrt(m)),
+			fmt.Sprintf("the serial correlation of successive values is %.4f", r)})
 	}
 	if f.repeats != nil {
 		seen, expected, p := f.repeats.result()
-		add(testRepeats, p, "%s of %s watched values are repeats; chance explains %.3g",
-			words.Count(seen), words.Count(f.repeats.draws), expected)
+		rs = append(rs, result{testRepeats, p, fmt.Sprintf("%s among %s; chance explains %.3g",
+			words.Plural(seen, "repeat"), words.Plural(f.repeats.draws, "watched value"), expected)})
 	}
 	return rs
 }

@@ -76,12 +76,17 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 		check := func(k kind) *findings.Check {
 			return found.Check("random."+f.name+"."+k.name, f.name+": "+k.title, f.name+": "+k.wrong)
 		}
-		f.judgeSame(check(testSame))
+		same, tests := testSame, kinds
+		if f.digits != nil {
+			same, tests = testConstant, digitKinds
+			entry.Width, entry.Digits = 0, f.digits.tested
+		}
+		f.judgeSame(check(same))
 		if f.SameOnly {
 			continue
 		}
 		checks, worst := map[kind]*findings.Check{}, map[kind]float64{}
-		for _, k := range kinds {
+		for _, k := range tests {
 			checks[k], worst[k] = check(k), math.Inf(1)
 		}
 		for _, r := range results[i] {
@@ -100,18 +105,20 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 			adjusted = adjusted[1:]
 		}
 		enough := f.n > 1 && findings.Coin(0, f.n)*float64(len(ps)) < familyErrorRate
-		for _, c := range checks {
+		for k, c := range checks {
 			if f.untestable() || f.guarded() && c.Detail == "" {
-				c.Skip("bits of %s are always the same", f.name)
+				c.Skip("bits or digits of %s are always the same", f.name)
+			} else if f.Unordered && (k.name == testRuns.name || k == testSerial) {
+				c.Skip("the values are not in the order of generation")
 			} else if c.Detail == "" || !enough {
 				c.Skip("too few values: %s", words.Count(f.n))
 			}
 		}
-		for bit := f.width - 1; bit >= 0 && f.n > 0; bit-- {
+		for bit := f.width - 1; bit >= 0 && f.n > 0 && f.digits == nil; bit-- {
 			entry.Ones = append(entry.Ones, float64(f.ones(bit))/float64(f.n))
 		}
 		if enough && entry.Tests > 0 {
-			entry.Bias = detectableBias(f.n, len(ps))
+			entry.Bias = f.detectableBias(len(ps))
 		}
 		fields = append(fields, entry)
 	}
@@ -143,12 +150,20 @@ func (f *Field) fixedBits() (mask uint64) {
 
 // guarded reports whether only the highest bit never changes, and may be 0.
 func (f *Field) guarded() bool {
+	if f.digits != nil {
+		return f.digits.halved()
+	}
 	top := uint64(1) << (f.width - 1)
-	return f.Half != "" && !f.Scaled && f.fixedBits() == top && f.buffer[0]&top == 0
+	return f.Half != "" && f.fixedBits() == top && f.buffer[0]&top == 0
 }
 
-// untestable reports whether bits never change, so that other tests say nothing new.
-func (f *Field) untestable() bool { return f.fixedBits() != 0 && !f.guarded() }
+// untestable reports whether bits or digits never change, so that other tests say nothing new.
+func (f *Field) untestable() bool {
+	if f.digits != nil {
+		return f.digits.constant() != ""
+	}
+	return f.fixedBits() != 0 && !f.guarded()
+}
 
 // tolerated says what the constant bits may be, if generators may do that.
 func (f *Field) tolerated(mask uint64) string {
@@ -165,6 +180,10 @@ func (f *Field) tolerated(mask uint64) string {
 func (f *Field) judgeSame(c *findings.Check) {
 	if f.Skip != "" {
 		c.Skip("%s", f.Skip)
+		return
+	}
+	if f.digits != nil {
+		f.digits.judgeSame(c, f.Half)
 		return
 	}
 	mask := f.fixedBits()
@@ -208,6 +227,13 @@ func (f *Field) describe(mask uint64) string {
 		high = low
 	}
 	return strings.Join(parts, ", ")
+}
+
+func (f *Field) detectableBias(tests int) float64 {
+	if f.digits != nil {
+		return f.digits.detectableBias(tests)
+	}
+	return detectableBias(f.n, tests)
 }
 
 func detectableBias(n uint64, tests int) float64 {

@@ -27,7 +27,7 @@ const (
 // Sketches returns the sketches of the random fields that are wide enough.
 func (s *Set) Sketches() (all []Sketch) {
 	for _, f := range s.fields {
-		if f.SameOnly || f.repeats == nil || f.width < minSketchWidth || f.fixedBits() != 0 {
+		if f.SameOnly || f.repeats == nil || f.width < minSketchWidth || f.untestable() || f.guarded() {
 			continue
 		}
 		k := Sketch{name: f.name, width: f.width, last: f.repeats.last}
@@ -72,10 +72,10 @@ func Compare(found *findings.List, own []Sketch, others []Other) {
 			if p := findings.AtLeast(shared, expected); p*float64(len(others)) < findings.Improbable &&
 				shared > c.Count {
 				c.Count = shared
-				c.Detail = fmt.Sprintf("%s of %s watched values are in %s, too; "+
+				c.Detail = fmt.Sprintf("%s of %s also in %s; "+
 					"chance explains %.3g. The generators may have the same seed, "+
 					"or one may be a copy of the other after a fork",
-					words.Count(shared), words.Count(watched), other.Source, expected)
+					words.Count(shared), words.Plural(watched, "watched value"), other.Source, expected)
 			}
 		}
 	}

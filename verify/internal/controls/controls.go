@@ -489,7 +489,7 @@ euid:* short                 random.random_low.repeats
 uid60:* race                  rules.sequence also=order.duplicate
 uid60:* jump                  rules.step
 uid60:* each-zero             rules.step
-uid60:* hurry                 rules.sequence pace=0.001
+uid60:* hurry                 rules.sequence pace=0.001 also=order.duplicate
 uid60:* again                 rules.sequence also=order.,rules.step
 uid60:* biased                random.random.balance
 uid60:* stuck-bit             random.random.same

@@ -1,13 +1,17 @@
 package controls
 
 import (
+	"fmt"
 	"math"
+	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // An Ideal makes IDs of another project's format without a mistake, as the format's document or its
@@ -16,6 +20,7 @@ type Ideal struct {
 	Format, Name string
 	Warns        bool // a correct choice that the tester warns of
 	Check        bool // texts have OrderlyID's check
+	Short        bool // texts do not begin with zeros
 
 	// start returns a generator. The generator returns the next ID's fields below the highest field.
 	start func(*Source) func() integer.Words
@@ -26,13 +31,15 @@ type Ideal struct {
 // A Source has the clock and the random bits of an [Ideal].
 type Source struct {
 	*rand.Rand
-	now  time.Time // when the next ID is needed
-	rate float64   // IDs in a second
+	now   time.Time // when the next ID is needed
+	rate  float64   // IDs in a second
+	node  uint64    // added to the node ID
+	hurry bool      // a full tick is a fault: the counter starts again
 }
 
 // Start returns when the first IDs are needed: a year after the epoch if that is late.
 func (d Ideal) Start() time.Time {
-	f, err := format.Lookup(d.Format)
+	f, err := spec.Lookup(d.Format)
 	if err != nil {
 		panic(err)
 	}
@@ -43,12 +50,24 @@ func (d Ideal) Start() time.Time {
 }
 
 // Make returns n texts. They are needed at random times (a Poisson process) with this mean rate.
+// Generators whose seeds differ by less than 100 have different node IDs.
 func (d Ideal) Make(seed uint64, rate float64, n int) []string {
-	f, err := format.Lookup(d.Format)
+	return d.make(&Source{Rand: rand.New(rand.NewPCG(seed, 7)), rate: rate, node: seed % 100}, n)
+}
+
+// Hurry returns the texts of a generator that does not wait if a tick is full. Its counter starts
+// again, so IDs occur twice.
+func (d Ideal) Hurry(seed uint64, rate float64, n int) []string {
+	return d.make(&Source{Rand: rand.New(rand.NewPCG(seed, 7)), rate: rate, node: seed % 100,
+		hurry: true}, n)
+}
+
+func (d Ideal) make(s *Source, n int) []string {
+	f, err := spec.Lookup(d.Format)
 	if err != nil {
 		panic(err)
 	}
-	s := &Source{Rand: rand.New(rand.NewPCG(seed, 7)), now: d.Start(), rate: rate}
+	s.now = d.Start()
 	lines := make([]string, n)
 	if d.texts != nil {
 		next := d.texts(s)
@@ -59,13 +78,15 @@ func (d Ideal) Make(seed uint64, rate float64, n int) []string {
 	}
 	next := d.start(s)
 	for i := range lines {
-		s.now = s.now.Add(time.Duration(s.ExpFloat64() / rate * float64(time.Second)))
-		id, err := f.FromWords(next().Array())
-		if err != nil {
+		s.now = s.now.Add(time.Duration(s.ExpFloat64() / s.rate * float64(time.Second)))
+		w := next()
+		if err := f.Check(w); err != nil {
 			panic(d.Format + " " + d.Name + ": " + err.Error())
 		}
-		lines[i] = id.In(f.Encodings[0])
+		lines[i] = f.In(w, f.Encodings[0])
 		switch {
+		case d.Short:
+			lines[i] = strings.TrimLeft(lines[i], f.Text.Symbols[:1])
 		case d.Format == "typeid":
 			lines[i] = "user_" + lines[i]
 		case d.Format == "orderlyid":
@@ -102,7 +123,7 @@ func (w number) random(s *Source, bits int) number {
 }
 
 // A tail returns what follows the time: a value of some bits. It is told whether the tick is new. If
-// ok is false, the tick has no more values.
+// ok is false, the tick has had all values, and the value repeats one of them.
 type tail func(fresh bool) (v uint64, ok bool)
 
 // counting counts the IDs of a tick from 0, up to limit.
@@ -112,14 +133,22 @@ func counting(limit uint64) tail {
 		if n++; fresh {
 			n = 0
 		}
-		return n, n <= limit
+		return n % (limit + 1), n <= limit
 	}
 }
 
 // continuing counts all IDs, modulo size.
 func continuing(s *Source, size uint64) tail {
-	n := s.Uint64N(size)
-	return func(bool) (uint64, bool) { n = (n + 1) % size; return n, true }
+	n, used := s.Uint64N(size), uint64(0)
+	return func(fresh bool) (uint64, bool) {
+		if used++; fresh {
+			used = 1
+		}
+		if used <= size || s.hurry {
+			n = (n + 1) % size
+		}
+		return n, used <= size
+	}
 }
 
 // seeded counts the IDs of a tick from a random number of some bits, up to limit.
@@ -129,7 +158,7 @@ func seeded(s *Source, bits int, limit uint64) tail {
 		if n++; fresh {
 			n = s.bits(bits)
 		}
-		return n, n <= limit
+		return n % (limit + 1), n <= limit
 	}
 }
 
@@ -141,7 +170,7 @@ func (s *Source) ticked(epoch int64, tick time.Duration, t tail,
 	return func() integer.Words {
 		now := max(s.ticks(epoch, tick), last)
 		v, ok := t(now != last)
-		for !ok {
+		for !ok && !s.hurry {
 			now++
 			v, ok = t(true)
 		}
@@ -169,6 +198,7 @@ const (
 func snowflake(name, how string, epoch int64, tick time.Duration, timeBits, counterBits int,
 	node uint64, nodeBits int, counterFirst bool, t func(*Source) tail) Ideal {
 	return Ideal{Format: name, Name: how, start: func(s *Source) func() integer.Words {
+		node := (node + s.node) & (1<<nodeBits - 1)
 		return s.ticked(epoch, tick, t(s), func(tick, v uint64) number {
 			w := number{}.add(tick, timeBits)
 			if counterFirst {
@@ -268,6 +298,19 @@ func preciseV7(how string, sorted bool) Ideal {
 	})
 }
 
+// finerV7 has some bits of a finer time in rand_a, and random bits below, as Ruby's uuid_v7 with
+// extra_timestamp_bits.
+func finerV7(bits int) Ideal {
+	name := words.Plural(uint64(bits), "bit") + " of a finer time"
+	return v7(name, func(s *Source) func() number {
+		return func() number {
+			now := s.now.UnixNano()
+			fine := uint64(now%1e6<<bits/1e6)<<(12-bits) | s.bits(12)>>bits
+			return uuidv7(uint64(now/1e6), fine, s.bits(62))
+		}
+	})
+}
+
 // gregorian returns a time as UUIDs of version 1 have it. No two are equal.
 func gregorian(s *Source) func() uint64 {
 	last := uint64(0)
@@ -324,6 +367,47 @@ func digits(name, prefix, first string, n int, alphabet string) Ideal {
 		}}
 }
 
+// nuids are IDs of processes that start one after another, and make about most IDs each, by turns.
+func nuids(how string, most int) Ideal {
+	return Ideal{Format: "nuid", Name: how, texts: func(s *Source) func() string {
+		var prefixes []string
+		return func() string {
+			if s.IntN(most) == 0 || len(prefixes) == 0 {
+				prefix := make([]byte, 12)
+				for i := range prefix {
+					prefix[i] = digits62[s.bits(8)%62]
+				}
+				prefixes = append(prefixes, string(prefix))
+			}
+			prefix := prefixes[len(prefixes)-1]
+			if most > 1 {
+				prefix = prefixes[s.IntN(len(prefixes))]
+			}
+			return prefix + s.digits(digits62, 10)
+		}
+	}}
+}
+
+// hashed has the digits of a hash after skip digits, as libraries for CUID2 have them. If signed, half
+// of the numbers are negative, and skip counts the sign.
+func hashed(size, skip int, signed bool) Ideal {
+	return Ideal{Format: "cuid2", Name: fmt.Sprintf("hash of %d bits without %d digits", size, skip),
+		texts: func(s *Source) func() string {
+			return func() string {
+				var words [512 / bits.UintSize]big.Word
+				for i := range words {
+					words[i] = big.Word(s.bits(bits.UintSize))
+				}
+				number := new(big.Int).SetBits(words[:])
+				number.Rsh(number, uint(512-size))
+				if signed && s.bits(1) == 1 {
+					number.Neg(number)
+				}
+				return s.digits(letters, 1) + number.Text(36)[skip:skip+23]
+			}
+		}}
+}
+
 // uuid has random bits around a version.
 func uuid(name string, version uint64) Ideal {
 	return Ideal{Format: name, Name: "random", start: func(s *Source) func() integer.Words {
@@ -353,6 +437,7 @@ var Ideals = []Ideal{
 		}
 	}, Warns: true},
 	digits("nanoid", "", digits64, 21, digits64), digits("cuid2", "", letters, 24, digits36),
+	hashed(512, 0, false), hashed(512, 1, false), hashed(512, 2, false), hashed(255, 1, true),
 	digits("stripe", "cus_", digits62, 14, digits62), digits("stripe", "pi_3", digits62, 23, digits62),
 	{Format: "nuid", Name: "one process", texts: func(s *Source) func() string {
 		prefix, n := s.digits(digits62, 12), s.Uint64N(1<<50)
@@ -366,6 +451,7 @@ var Ideals = []Ideal{
 			return prefix + string(sequence)
 		}
 	}},
+	nuids("a process for each ID", 1), nuids("merged", 50),
 	unixTime("unix-s", time.Second), unixTime("unix-ms", ms),
 	unixTime("unix-us", time.Microsecond), unixTime("unix-ns", 1),
 	snowflake("snowflake-twitter", "from 0", epochTwitter, ms, 41, 12, 711, 10, false, zero(4095)),
@@ -380,15 +466,15 @@ var Ideals = []Ideal{
 		wrapping(1024)),
 	snowflake("snowflake-mastodon", "hashed", 0, ms, 48, 16, 0, 0, false,
 		func(s *Source) tail {
-			base, n := uint64(0), s.Uint64N(1e6)
-			return func(fresh bool) (uint64, bool) {
-				if n++; fresh {
-					base = s.bits(16) // a hash of the time
-				}
-				return (base + n) & 0xffff, true
+			n := s.node
+			return func(bool) (uint64, bool) {
+				n += 100
+				hash := uint64(s.now.UnixMilli()) * 0x9e3779b97f4a7c15 >> 48
+				return (hash + n) & 0xffff, true
 			}
 		}),
-	snowflake("snowflake-linkedin", "random", 0, ms, 42, 22, 0, 0, false, random(22)),
+	warned(snowflake("snowflake-linkedin", "random", 0, ms, 42, 22, 0, 0, false, random(22))),
+	warned(snowflake("snowflake-tiktok", "random", 0, time.Second, 32, 32, 0, 0, false, random(32))),
 	snowflake("snowflake-spaceflake", "continuing", epoch2015, ms, 42, 12, 37, 10, false,
 		wrapping(4096)),
 	snowflake("snowflake-spaceflake", "random", epoch2015, ms, 42, 12, 37, 10, false,
@@ -407,7 +493,8 @@ var Ideals = []Ideal{
 			}
 		}),
 	snowflake("snowflake-flake", "from 0", 0, ms, 42, 12, 420, 10, false, zero(4095)),
-	snowflake("snowflake-simpleflake", "random", epoch2000, ms, 41, 23, 0, 0, false, random(23)),
+	warned(snowflake("snowflake-simpleflake", "random", epoch2000, ms, 41, 23, 0, 0, false,
+		random(23))),
 	snowflake("snowflake-frostflake", "from 0", 0, time.Second, 32, 21, 99, 11, true,
 		zero(1<<21-1)),
 	snowflake("snowid", "from 0", epoch2024, ms, 42, 12, 77, 10, false, zero(4095)),
@@ -427,8 +514,9 @@ var Ideals = []Ideal{
 	free("ulid", 0, ms, 48, 80), monotonic("ulid", "monotonic", ms, 48, 80, 0, 1),
 	monotonic("ulid", "random steps", ms, 48, 80, 0, 1<<32),
 	monotonic("ulid", "guard bit", ms, 48, 80, 1, 1),
+	free("xray-trace", 0, time.Second, 32, 96),
 	free("timeflake", 0, ms, 48, 80), free("ksuid", epochKSUID, time.Second, 32, 128),
-	free("nano64", 0, ms, 44, 20), monotonic("nano64", "monotonic", ms, 44, 20, 1, 1),
+	warned(free("nano64", 0, ms, 44, 20)), monotonic("nano64", "monotonic", ms, 44, 20, 1, 1),
 	monotonic("pushid", "monotonic", ms, 48, 72, 0, 1),
 	{Format: "julid", Name: "from 0", start: func(s *Source) func() integer.Words {
 		return s.ticked(0, ms, counting(1<<16-1), func(tick, v uint64) number {
@@ -446,7 +534,7 @@ var Ideals = []Ideal{
 	snowflake("objectid", "continuing", 0, time.Second, 32, 24, 0x4fa21be3c7, 40, false,
 		wrapping(1<<24)),
 	snowflake("flake", "from 0", 0, ms, 64, 16, 0x4fa21be3c799, 48, false, zero(1<<16-1)),
-	tid("one clock ID", false), tid("random clock IDs", true),
+	tid("one clock ID", false), warned(tid("random clock IDs", true)),
 	orderlyID("from 0", ms), checked(orderlyID("with check", ms)), orderlyID("rounded", time.Minute),
 	cuid("continuing", 1), warned(cuid("half of the digits", 2)),
 	{Format: "puid", Name: "clock", start: func(s *Source) func() integer.Words {
@@ -470,6 +558,7 @@ var Ideals = []Ideal{
 	countedV7("counter of 42 bits", 42, 0), countedV7("counter of 32 bits", 32, 0),
 	countedV7("counter with a guard bit", 42, 1),
 	preciseV7("finer time", true), preciseV7("finer time, unsorted", false),
+	finerV7(1), finerV7(2), finerV7(3), finerV7(4), finerV7(7), finerV7(10),
 	v7("counter from 0 in rand_a", func(s *Source) func() number {
 		count, last := counting(4095), uint64(0)
 		return func() number {
@@ -488,14 +577,67 @@ var Ideals = []Ideal{
 	})),
 	within("typeid"), within("uuid-base58"), within("short-uuid"), within("shortuuid"),
 	within("uuid-base62"), within("uuid-base64"),
+	random4("uuid-base58"), random4("short-uuid"), random4("shortuuid"), random4("uuid-base62"),
+	random4("uuid-base64"), short(within("uuid-base58")), short(random4("uuid-base58")),
 	{Format: "typeid", Name: "counter of 42 bits", start: countedV7("", 42, 0).start},
 }
+
+// A Narrow is a format whose ticks have room for few IDs, with two of its generators.
+type Narrow struct {
+	Rate         float64 // IDs in a second, more than there is room for
+	FromZero, On Ideal   // the counter starts at 0 in each tick, or continues
+}
+
+var Narrows = []Narrow{
+	narrow("snowflake-twitter", epochTwitter, ms, 41, 12, 711, 10, false),
+	narrow("snowflake-discord", epoch2015, ms, 42, 12, 33, 10, false),
+	narrow("snowflake-instagram", epochInstagram, ms, 41, 10, 1341, 13, false),
+	narrow("threads", epochInstagram, ms, 41, 10, 1341, 13, false),
+	narrow("snowflake-spaceflake", epoch2015, ms, 42, 12, 37, 10, false),
+	narrow("snowflake-flake", 0, ms, 42, 12, 420, 10, false),
+	narrow("snowid", epoch2024, ms, 42, 12, 77, 10, false),
+	narrow("sonyflake", epoch2014, 10*ms, 40, 8, 4711, 16, true),
+	narrow("sonyflake-v2", epoch2025, 10*ms, 40, 8, 4711, 16, true),
+}
+
+func narrow(name string, epoch int64, tick time.Duration, timeBits, counterBits int, node uint64,
+	nodeBits int, counterFirst bool) Narrow {
+	room := uint64(1) << counterBits
+	return Narrow{1.5 * float64(room) / tick.Seconds(),
+		snowflake(name, "from 0", epoch, tick, timeBits, counterBits, node, nodeBits, counterFirst,
+			zero(room-1)),
+		snowflake(name, "continuing", epoch, tick, timeBits, counterBits, node, nodeBits,
+			counterFirst, wrapping(room))}
+}
+
+// RunningV7 is broken: its counter of 12 bits continues, and starts again in the middle of a tick.
+var RunningV7 = v7("running on", func(s *Source) func() number {
+	counter := s.bits(12)
+	return func() number {
+		counter++
+		return uuidv7(s.ticks(0, ms), counter&4095, s.bits(62))
+	}
+})
 
 // within makes texts that contain a UUIDv7 of random bits.
 func within(name string) Ideal {
 	return Ideal{Format: name, Name: "random", start: func(s *Source) func() integer.Words {
 		return func() integer.Words { return uuidv7(s.ticks(0, ms), s.bits(12), s.bits(62)).Words }
 	}}
+}
+
+// random4 makes texts that contain a UUIDv4.
+func random4(name string) Ideal {
+	d := uuid(name, 4)
+	d.Name = "version 4"
+	return d
+}
+
+// short omits the zeros at the start of texts.
+func short(d Ideal) Ideal {
+	d.Name += ", short"
+	d.Short = true
+	return d
 }
 
 func warned(d Ideal) Ideal {

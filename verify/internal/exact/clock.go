@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/internal/integer"
-	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/sample"
@@ -28,9 +27,12 @@ type Clock struct {
 
 	possible, unit, epoch, bytes, resolution, frozen *findings.Check
 
-	lowest, highest      uint64          // the range of possible timestamps
-	outside, mostOutside uint64          // the first and the largest impossible timestamp
-	outsiders            []integer.Words // the first IDs with impossible timestamps
+	lowest, highest      uint64          // The range of possible timestamps.
+	outside, mostOutside uint64          // The first and the largest impossible timestamp.
+	ticksOutside         uint64          // How many ticks have impossible timestamps.
+	fallsOutside         uint64          // How often such a timestamp goes back.
+	outsiders            []integer.Words // The first ID of every eachOutside of these ticks.
+	eachOutside          uint64
 
 	n            uint64        // number of IDs
 	current      uint64        // the newest timestamp
@@ -60,7 +62,7 @@ const (
 
 func NewClock(f *sample.Format, found *findings.List, o ClockOptions) *Clock {
 	k := &Clock{
-		f: f, o: o, found: found,
+		f: f, o: o, found: found, eachOutside: 1,
 		possible: found.Check("clock.possible", "timestamps are possible times",
 			"timestamps are impossible times"),
 		unit: found.Check("clock.unit", "timestamps are in the unit of the format",
@@ -75,7 +77,7 @@ func NewClock(f *sample.Format, found *findings.List, o ClockOptions) *Clock {
 		frozen: found.Check("clock.frozen", "the clock does not stand still", "the clock stands still"),
 	}
 	k.resolution.Severity = report.Warn
-	if bit, ok := usage.Rounded(f.Format); ok {
+	if bit, ok := f.Rounded(); ok {
 		place := integer.PlaceOf(bit.Low, bit.Bits)
 		k.rounded = &place
 	}
@@ -143,9 +145,7 @@ func (k *Clock) tick(n uint64) {
 			k.outside = ts
 		}
 		k.mostOutside = max(k.mostOutside, ts)
-		if len(k.outsiders) < maxOutsiders {
-			k.outsiders = append(k.outsiders, k.newest)
-		}
+		k.keepOutsider()
 		k.possible.Found(k.line, words.Time(k.f.TimeOf(ts)), "%s", words.Plural(here, "ID"))
 		k.possible.Count += here - 1
 	}
@@ -155,8 +155,24 @@ func (k *Clock) tick(n uint64) {
 	}
 }
 
+func (k *Clock) keepOutsider() {
+	if k.ticksOutside++; (k.ticksOutside-1)%k.eachOutside > 0 {
+		return
+	}
+	if len(k.outsiders) == maxOutsiders {
+		for i := range maxOutsiders / 2 {
+			k.outsiders[i] = k.outsiders[2*i]
+		}
+		k.outsiders, k.eachOutside = k.outsiders[:maxOutsiders/2], 2*k.eachOutside
+	}
+	k.outsiders = append(k.outsiders, k.newest)
+}
+
 func (k *Clock) step(from, to uint64) {
 	d := max(from, to) - min(from, to)
+	if from > to && (from < k.lowest || from > k.highest) {
+		k.fallsOutside++
+	}
 	if to > from {
 		k.longestPause = max(k.longestPause, d)
 	}
@@ -211,8 +227,8 @@ func (k *Clock) Finish(r *report.Report) {
 	if k.last > k.first {
 		k.found.Fact("time", "%s to %s, %s", words.Time(r.First), words.Time(r.Last),
 			words.Duration(seconds))
-		k.found.Fact("rate", "%s IDs a second on average, at most %s in %s",
-			words.Count(uint64(float64(k.n)/seconds)), words.Count(k.maxPerTick),
+		k.found.Fact("rate", "%s a second on average, at most %s in %s",
+			words.Plural(uint64(float64(k.n)/seconds), "ID"), words.Count(k.maxPerTick),
 			words.Span(f.Tick, 1))
 		if !k.o.Unordered {
 			k.found.Fact("longest pause", "%s", words.Span(f.Tick, k.longestPause))
@@ -264,11 +280,15 @@ func (k *Clock) explainOutside() {
 		return
 	}
 	k.possible.Detail = words.Plural(n, "ID") + " outside the range from " + from + " to " + to
-	if 2*n < k.n || k.limited() {
+	if !nearlyAll(n, k.n) || k.limited() {
 		return
 	}
 	g := k.guessMistake()
 	if g == nil {
+		k.possible.Detail += "; these times fit no unit and no epoch"
+		if k.scattered() {
+			k.possible.Detail += ": they are scattered, as if the alphabet or the case of letters were wrong"
+		}
 		return
 	}
 	t := g.check

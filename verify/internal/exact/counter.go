@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"strings"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
-	"github.com/sortid/sortid/internal/usage"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/sample"
@@ -18,7 +16,7 @@ import (
 // A head is the part of an ID from its highest bit to the lowest bit of the counter. The tick is
 // the part from the highest bit to the lowest bit of the time.
 type heads struct {
-	field     usage.Field   // The counter.
+	field     spec.Field    // The counter.
 	high, low integer.Place // The head's two words.
 	tickShift uint          // Number of bits below the tick.
 	within    uint64        // Mask of the bits below the tick.
@@ -29,15 +27,15 @@ type heads struct {
 
 type head struct{ high, low uint64 }
 
-func newHeads(f *sample.Format, layout []usage.Field) (hs heads) {
+func newHeads(f *sample.Format, layout []spec.Field) (hs heads) {
 	end := f.Bits
 	for _, field := range layout {
 		switch field.Kind {
-		case format.KindTime:
+		case spec.KindTime:
 			end = field.Low
-		case format.KindCounter:
+		case spec.KindCounter:
 			hs.field, hs.counter = field, 1<<field.Bits-1
-			if hs.maxStart = hs.counter; field.Start == usage.StartHalf {
+			if hs.maxStart = hs.counter; field.Start == spec.StartHalf {
 				hs.maxStart >>= 1
 			}
 		}
@@ -90,7 +88,7 @@ func (r *Rules) addCounter() {
 	r.counter = c
 	var names []string
 	for _, f := range r.usage.Layout {
-		if f.Kind == format.KindCounter {
+		if f.Kind == spec.KindCounter {
 			names = append(names, f.Name)
 		}
 	}
@@ -99,7 +97,7 @@ func (r *Rules) addCounter() {
 			"the header changes within a tick")
 	}
 	name := c.field.Name
-	if c.field.Start == usage.StartNever {
+	if c.field.Start == spec.StartNever {
 		c.step = r.check("step", fmt.Sprintf("the %s goes up by one, or from %d to 0", name, c.counter),
 			fmt.Sprintf("the %s does not go up by one", name))
 		c.overflow = r.check("overflow",
@@ -111,11 +109,11 @@ func (r *Rules) addCounter() {
 				fmt.Sprintf("the same %s occurs twice in a tick", name))}
 		return
 	}
-	all := strings.Join(names, " and ")
-	c.step = r.check("step", all+" goes up by one within a tick",
-		all+" does not go up by one within a tick")
-	c.repeat = r.check("repeat", "no two IDs have the same timestamp and "+all,
-		"IDs have the same timestamp and "+all)
+	all := words.List(names, "and")
+	c.step = r.check("step", "each ID of a tick adds one to "+all,
+		"IDs of a tick do not add one to "+all)
+	c.repeat = r.check("repeat", "no two IDs of a tick have the same "+all,
+		"IDs of a tick have the same "+all)
 	kept := "counter"
 	if len(names) > 1 {
 		kept = name
@@ -127,7 +125,7 @@ func (r *Rules) addCounter() {
 			fmt.Sprintf("a full %s starts again within its tick, or changes another field", name))
 	}
 	c.kept = r.Found.Chance("rules."+kept, name+" is renewed when the timestamp increases",
-		name+" is not renewed when the timestamp increases", 1)
+		name+" is not renewed when the timestamp increases", "new tick", 1)
 	width := c.field.Bits
 	if startsNarrow(c.field) {
 		c.start = r.check("start", fmt.Sprintf("a new %s has random bits, but not too many", name),
@@ -173,7 +171,7 @@ func (c *counter) judge(last, h head, v *integer.Words, line uint64) {
 		if c.renewal != nil {
 			c.renewal.begin(tick, c.renewal.of(h) != c.renewal.of(last))
 		}
-	case c.field.Start == usage.StartNever:
+	case c.field.Start == spec.StartNever:
 		if now != (before+1)&c.counter && h != last { // counterRepeats reports h == last
 			c.step.FoundID(line, v, "%s %d after %d", c.field.Name, now, before)
 		}
@@ -297,7 +295,7 @@ func (c *counter) concludeStarts() {
 	if c.withNode {
 		c.concludeNode()
 	}
-	if s.n > 1 && c.field.Start != usage.StartRandom {
+	if s.n > 1 && c.field.Start != spec.StartRandom {
 		c.Found.Fact("counter start", "%s", words.Plural(uint64(s.width), "random bit"))
 	}
 	// A counter of one bit can always start at 0. Wider counters must have random bits.
@@ -306,7 +304,7 @@ func (c *counter) concludeStarts() {
 		size = bits.Len64(c.changedBits)
 	}
 	bad := c.Options.CounterStart == 0 && size >= 2
-	if c.field.Start == usage.StartHalf { // this counter can always start at 0
+	if c.field.Start == spec.StartHalf { // this counter can always start at 0
 		bad = s.top != 0
 	}
 	if s.width == 0 && s.n >= fewStarts && bad {
@@ -358,7 +356,7 @@ func (c *counter) concludeNode() {
 	}
 	size := s.size - max(s.width, bits.Len64(c.changedBits))
 	if c.topCarries > 0 {
-		c.Found.Fact("node ID", "at most %d bits", size)
+		c.Found.Fact("node ID", "at most %s", words.Plural(uint64(size), "bit"))
 	} else {
 		c.Found.Fact("node ID", "%0*b, or only the high bits of this number", size, s.top)
 	}
@@ -374,6 +372,6 @@ func (c *counter) topChanged(value, line uint64) {
 	}
 	high := s.size - s.width
 	c.node.Found(line, "",
-		"the high %d bits of node ID and counter change to %0*b, from %0*b",
-		high, high, value>>s.width, high, s.top)
+		"in node ID and counter, the high %s: %0*b after %0*b",
+		words.Plural(uint64(high), "bit"), high, value>>s.width, high, s.top)
 }

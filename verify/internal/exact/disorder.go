@@ -2,7 +2,6 @@ package exact
 
 import (
 	"math/bits"
-	"sort"
 
 	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
@@ -14,7 +13,6 @@ import (
 // ID is than the newest ID before it, and how many lines too late it comes.
 type Disorder struct {
 	f         *sample.Format
-	newest    integer.Words // the largest ID so far
 	n         uint64
 	late      uint64    // number of late IDs
 	maxLag    uint64    // largest lag behind the newest ID, in ticks
@@ -22,45 +20,32 @@ type Disorder struct {
 	lags      histogram // in ticks
 	linesLate histogram
 	truncated bool // linesLate can be too small
-
-	// The latest IDs that were larger than all earlier IDs, in a ring buffer.
-	records []item
-	head    int // index of the oldest record
+	largest   records
 }
 
 const maxRecords = 1 << 14
 
 func NewDisorder(f *sample.Format) *Disorder {
-	return &Disorder{f: f, records: make([]item, 0, maxRecords)}
+	return &Disorder{f: f, largest: records{limit: maxRecords}}
 }
 
 func (l *Disorder) Feed(list []integer.Words, line uint64) {
 	l.n += uint64(len(list))
 	for i, v := range list {
 		at := line + uint64(i)
-		if len(l.records) == 0 || l.newest.Less(&v) {
-			l.newest = v
-			if len(l.records) < maxRecords {
-				l.records = append(l.records, item{v, at})
-			} else {
-				l.records[l.head] = item{v, at}
-				l.head = (l.head + 1) % maxRecords
-			}
+		if l.largest.add(v, at) {
 			continue
 		}
 		l.late++
-		by := l.f.Timestamp(&l.newest) - l.f.Timestamp(&v)
+		by := l.f.Timestamp(&l.largest.last) - l.f.Timestamp(&v)
 		if by > l.maxLag || l.latest.line == 0 {
 			l.maxLag, l.latest = by, item{v, at}
 		}
 		l.lags.add(by)
 		// v belongs on the line of the first record that is not smaller.
-		n := len(l.records)
-		k := sort.Search(n, func(k int) bool { return !l.records[(l.head+k)%n].id.Less(&v) })
-		if k == 0 && n == maxRecords {
-			l.truncated = true
-		}
-		l.linesLate.add(at - l.records[(l.head+k)%n].line)
+		record, oldest := l.largest.from(&v)
+		l.truncated = l.truncated || oldest
+		l.linesLate.add(at - record.line)
 	}
 }
 
@@ -71,7 +56,7 @@ func (l *Disorder) Report(found *findings.List) {
 		}
 		return
 	}
-	found.Fact("out of order", "%s (%s) come after a larger ID", words.Plural(l.late, "ID"),
+	found.Fact("out of order", "%s (%s) after a larger ID", words.Plural(l.late, "ID"),
 		words.Percent(l.late, l.n))
 	found.Fact("behind the newest",
 		"half of them by at most %s, 99%% by at most %s, all by at most %s (line %s)",

@@ -1,12 +1,10 @@
 package exact
 
 import (
-	"math/bits"
 	"slices"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
-	"github.com/sortid/sortid/internal/usage"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/chance"
 	"github.com/sortid/sortid/verify/internal/findings"
@@ -14,15 +12,15 @@ import (
 
 // A watched field must be at most Most. If Most is 0, the field must be the same in all IDs.
 type watched struct {
-	usage.Field
+	spec.Field
 	place integer.Place
 	check *findings.Check
 	known bool // Value is set, by the previous ID or by the format
 }
 
-func watchedIn(layout []usage.Field) (all []watched) {
+func watchedIn(layout []spec.Field) (all []watched) {
 	for _, f := range layout {
-		if f.Kind == format.KindNode || f.Most > 0 {
+		if f.Kind == spec.KindNode || f.Most > 0 {
 			all = append(all, watched{Field: f, place: integer.PlaceOf(f.Low, f.Bits)})
 		}
 	}
@@ -37,7 +35,7 @@ func (w *watched) judge(list []integer.Words, line uint64) {
 				w.check.FoundID(line+uint64(i), &list[i], "%s is %d", w.Name, v)
 			}
 		case v == w.Value && w.known:
-		case w.Kind == format.KindFixed:
+		case w.Kind == spec.KindFixed:
 			w.check.FoundID(line+uint64(i), &list[i], "the bits of the %s are %0*b", w.Name,
 				w.Bits, v)
 		default:
@@ -56,10 +54,9 @@ type randomField struct {
 	places []integer.Place
 	fields []*chance.Field
 	raw    *chance.BitWriter // writes the bits of both halves, or nil
-	values uint64            // how many values the field has, or 0 for a power of two
 }
 
-func newRandom(set *chance.Set, f usage.Field) randomField {
+func newRandom(set *chance.Set, f spec.Field) randomField {
 	r := randomField{name: f.Name}
 	if f.Bits <= 64 {
 		r.places = []integer.Place{integer.PlaceOf(f.Low, f.Bits)}
@@ -75,15 +72,6 @@ func newRandom(set *chance.Set, f usage.Field) randomField {
 	return r
 }
 
-// newScaled tests the 32 highest bits of values that are at most f.Most, as a share of f.Most.
-func newScaled(set *chance.Set, f usage.Field) randomField {
-	place, values := integer.PlaceOf(f.Low, f.Bits), f.Most+1
-	f.Bits = 32
-	r := newRandom(set, f)
-	r.places[0], r.values, r.fields[0].Scaled = place, values, true
-	return r
-}
-
 func (f *randomField) add(list []integer.Words) {
 	for i, field := range f.fields {
 		place := f.places[i]
@@ -91,9 +79,6 @@ func (f *randomField) add(list []integer.Words) {
 			values := field.Grow(len(rest))
 			for i := range values {
 				values[i] = place.Of(&rest[i])
-				if f.values > 0 {
-					values[i], _ = bits.Div64(values[i]>>32, values[i]<<32, f.values)
-				}
 			}
 			rest = rest[len(values):]
 		}
@@ -119,8 +104,8 @@ func (f *randomField) hintNode(found *findings.List) {
 		same++
 	}
 	if same > 0 && values.Len() >= inferenceStarts {
-		found.Fact("hint", "the high %s of %s never change; "+
-			"if they are a node ID, give its size (--node-bits)",
+		found.Fact("hint", "nothing changes in the high %s of %s; "+
+			"if this is a node ID, give its size (--node-bits)",
 			words.Plural(uint64(same), "bit"), f.name)
 	}
 }
@@ -136,7 +121,7 @@ type mixed struct {
 	lengths       []uint64 // number of IDs for each number of data bits
 }
 
-func newMixed(set *chance.Set, f usage.Field, layout []usage.Field) *mixed {
+func newMixed(set *chance.Set, f spec.Field, layout []spec.Field) *mixed {
 	t := &mixed{set: set, name: f.Name, place: integer.PlaceOf(f.Low, f.Bits), bits: -1}
 	for _, other := range layout {
 		if other.Name == f.PartBits {

@@ -81,7 +81,8 @@ func (k *Clock) guessMistake() *guess {
 	for _, u := range allUnits {
 		for i, epoch := range epochs {
 			from, to := k.timesIn(u.units, epoch)
-			if u.units == own || !k.recent(from) || !k.recent(to) {
+			rare := u.weight < 1 && k.ticksOutside < fewOutsiders
+			if u.units == own || rare || !k.recent(from) || !k.recent(to) || !k.fits(u.units, epoch) {
 				continue
 			}
 			since, weight := "", u.weight
@@ -107,7 +108,7 @@ func (k *Clock) guessMistake() *guess {
 func (k *Clock) guessEpoch(own float64,
 	add func(check *findings.Check, weight float64, text string, args ...any)) {
 	f, now := k.f, k.o.Now()
-	if float64(k.mostOutside)/own > maxEpochAge {
+	if float64(k.mostOutside)/own > maxEpochAge || k.scattered() {
 		return
 	}
 	newest := f.TimeOf(k.mostOutside)
@@ -116,7 +117,8 @@ func (k *Clock) guessEpoch(own float64,
 	var known []string
 	weight := 0.05
 	for _, e := range allEpochs {
-		if from, to := k.timesIn(own, e); !e.Equal(f.Epoch) && k.recent(from) && k.recent(to) {
+		from, to := k.timesIn(own, e)
+		if !e.Equal(f.Epoch) && k.recent(from) && k.recent(to) && k.fits(own, e) {
 			known = append(known, "with "+day(e)+", the newest ID is of "+day(to))
 			weight = max(weight, 0.3*k.freshness(to))
 		}
@@ -134,7 +136,7 @@ func (k *Clock) guessBits(own float64,
 	size := bits.Len64(f.LastTimestamp())
 	// The times must be recent, and in order.
 	recent := func(ticks func(integer.Words) uint64) bool {
-		n, last := 0, uint64(0)
+		n, last := uint64(0), uint64(0)
 		for _, v := range k.outsiders {
 			ts := ticks(v)
 			if ts >= last && ts <= f.LastTimestamp() && k.recent(f.TimeOf(ts)) {
@@ -142,7 +144,7 @@ func (k *Clock) guessBits(own float64,
 			}
 			last = ts
 		}
-		return n > len(k.outsiders)*9/10 && n >= fewOutsiders
+		return nearlyAll(n, uint64(len(k.outsiders))) && n >= fewOutsiders
 	}
 	if size%8 == 0 && recent(func(v integer.Words) uint64 {
 		return bits.ReverseBytes64(f.Timestamp(&v)) >> (64 - size)
@@ -157,6 +159,9 @@ func (k *Clock) guessBits(own float64,
 		add(k.bytes, 0.3/(decade*own), "the bytes of the IDs seem to be in the wrong order: "+
 			"the highest byte must be the first")
 	}
+	if k.scattered() {
+		return
+	}
 	if ticks := now.Sub(f.Epoch).Seconds() * own; k.mostOutside < 1<<32 && ticks >= 1<<32 {
 		add(k.bytes, 0.3/math.Ldexp(1, 32), "the timestamps seem to be only the low 32 bits of the time "+
 			"in %s; the timestamp has %d bits", unitName(f), size)
@@ -167,26 +172,53 @@ func (k *Clock) guessBits(own float64,
 	micros := float64(now.UnixMicro() - f.Epoch.UnixMicro())
 	lost := math.Floor((micros + 86400e6 - float64(k.outside)) / period)
 	age := (micros - float64(k.outside) - lost*period) / 1e6
-	if own < 1e6 && period > year*1e6 && lost > 0 && age < decade {
+	const most = 0.2 // IDs in a microsecond
+	slow := float64(k.n) <= most*float64(k.last-k.first)
+	if own < 1e6 && period > year*1e6 && lost > 0 && age < decade && slow &&
+		k.ticksOutside >= fewOutsiders {
 		add(k.unit, 0.1/period,
 			"the timestamps seem to be the low bits of microseconds, not %s", unitName(f))
 	}
 }
 
-// fewOutsiders is how many timestamps are enough to see that bytes are in another order.
+// fewOutsiders is how many timestamps are enough to see whether they are in order.
 const fewOutsiders = 8
+
+// nearlyAll reports whether an explanation of n things of all is enough.
+func nearlyAll(n, all uint64) bool { return 10*n >= 9*all }
+
+// fits reports whether nearly all impossible timestamps are recent times in another unit or since
+// another epoch, and in order.
+func (k *Clock) fits(units float64, epoch time.Time) bool {
+	n := uint64(0)
+	for i := range k.outsiders {
+		if k.recent(at(k.f.Timestamp(&k.outsiders[i]), units, epoch)) {
+			n++
+		}
+	}
+	return nearlyAll(n, uint64(len(k.outsiders))) && !k.scattered()
+}
+
+// scattered reports whether the impossible timestamps are in no order, although a clock's would be.
+// Then no unit and no epoch explains them.
+func (k *Clock) scattered() bool {
+	const often = 50 // in one of so many ticks
+	return !k.o.Unordered && k.ticksOutside >= fewOutsiders && often*k.fallsOutside > k.ticksOutside
+}
 
 // timesIn returns the times of the first and the largest impossible timestamp in another unit, or
 // since another epoch.
 func (k *Clock) timesIn(units float64, epoch time.Time) (first, last time.Time) {
-	at := func(ts uint64) time.Time {
-		seconds := float64(ts) / units
-		if seconds > 1000*year {
-			return time.Time{}
-		}
-		return time.UnixMilli(epoch.UnixMilli() + int64(seconds*1000))
+	return at(k.outside, units, epoch), at(k.mostOutside, units, epoch)
+}
+
+// at returns the time of a timestamp, or the zero time if it is more than 1000 years after the epoch.
+func at(ts uint64, units float64, epoch time.Time) time.Time {
+	seconds := float64(ts) / units
+	if seconds > 1000*year {
+		return time.Time{}
 	}
-	return at(k.outside), at(k.mostOutside)
+	return time.UnixMilli(epoch.UnixMilli() + int64(seconds*1000))
 }
 
 // recent reports whether a time is in the last ten years, or at most one day from now.

@@ -1,12 +1,14 @@
 package exact
 
 import (
+	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
-	"github.com/sortid/sortid/internal/usage"
+	"github.com/sortid/sortid/internal/spec"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/sample"
 )
@@ -15,7 +17,7 @@ import (
 // another project's format, Habits also say how the IDs of a tick are ordered.
 type Habits struct {
 	// Usage is how the counter is used. The zero Usage means the format's only usage.
-	Usage usage.Usage
+	Usage spec.Usage
 	// Rising says that all IDs are in order, also within a tick.
 	Rising bool
 	// Mixed says that the IDs of a tick are in random order. If neither Rising nor Mixed is set, too
@@ -27,8 +29,9 @@ type Habits struct {
 	// counter or a finer time. Without such a bit, Ordered is the size of an ID in bits.
 	Ordered int
 	// Free is how many low bits are in random order, below a finer time. IDs of a tick that differ
-	// only there may be in any order.
-	Free int
+	// only there may be in any order. If Exact is set, no other bits are.
+	Free  int
+	Exact bool
 	// Wraps is the counter that may go back to 0 within a tick, or nil.
 	Wraps *wrap
 	// NodeBits is the inferred size of a node ID that shares a field with the counter, or 0.
@@ -108,6 +111,7 @@ func (s *HabitSample) Habits(o *Options) Habits {
 	s.order.Finish()
 	f, list := s.f, s.list
 	var within, across order
+	var varying integer.Words
 	lowest := f.Bits
 	for i := 1; i < len(list); i++ {
 		last, v := f.AfterTime(list[i-1]), f.AfterTime(list[i])
@@ -116,29 +120,28 @@ func (s *HabitSample) Habits(o *Options) Habits {
 			pairs = &within
 		}
 		pairs.add(&last, &v)
+		varying = varying.Or(v.AndNot(last)).Or(last.AndNot(v))
 	}
 	own := *o
 	if own.NodeBits == 0 {
 		own.NodeBits = s.nodeBits(across.rises())
 	}
 	usages, _ := own.layouts(f)
-	h := Habits{NodeBits: own.NodeBits, Usage: slices.MinFunc(usages, func(a, b usage.Usage) int {
-		return s.steps.faults(f, a) - s.steps.faults(f, b)
-	})}
+	h := Habits{NodeBits: own.NodeBits, Usage: s.steps.usage(f, usages)}
 	for _, field := range f.Layout {
-		if field.Kind == format.KindNode && field.Loose &&
+		if field.Kind == spec.KindNode && field.Loose &&
 			changes(integer.PlaceOf(field.Low, field.Bits), list) > len(list)/2 {
 			h.Changing = append(h.Changing, field.Name)
 		}
 	}
 	h.Continuing = f.Ordered && across.rises() && within.mayRise()
 	h.Rising = f.Ordered && within.mayRise() && !unknown(f) &&
-		(h.Continuing || within.rises() || counts(f))
+		(h.Continuing || within.rises() && !loose(f.Layout) || counts(f))
 	if f.Ordered && !h.Continuing && !counts(f) {
-		h.Free = s.free(&within)
-		h.Rising = h.Rising || h.Free > 0
+		s.inferFree(&h, &within, varying)
 	}
-	h.Mixed = !h.Rising && !within.mayRise() && within.pairs() >= fewPairs
+	h.Mixed = !h.Rising && !within.mayRise() && within.pairs() >= fewPairs &&
+		(!loose(f.Layout) || within.startsAtRandom(varying))
 	if h.Rising && within.pairs() >= fewPairs {
 		lowest = max(within.lowest(), h.Free)
 	}
@@ -194,35 +197,79 @@ func mayRise(up, down int) bool { return down <= up/20 }
 
 func (o *order) rises() bool { return o.mayRise() && o.pairs() >= fewPairs }
 
-// free returns how many low bits are in random order in the pairs of a tick, below bits that are in
-// order. It returns 0 if the bits above are a counter that goes up by one, because then no two IDs
-// of a tick may have the same count.
-func (s *HabitSample) free(within *order) int {
-	size := len(within.up)
-	bit := size - 1
-	for ; bit >= 0; bit-- {
-		up, down := within.total(0, bit)
-		few := up+down < fewPairs
-		if few && loose(s.f.Layout) || !few && down > up/5 {
-			break
+// startsAtRandom reports whether the highest bit that varies is in random order.
+func (o *order) startsAtRandom(varying integer.Words) bool {
+	bit := highestBit(varying, integer.Words{})
+	return o.down[bit] >= 3 && o.down[bit] > o.up[bit]/5
+}
+
+// free returns the lowest of the bits that are in order, if the bits below are in random order. It
+// compares how probable the pairs are for each possible bit. In bits that are in order, pairs differ
+// with any probability, and increase. Bits that never vary show nothing. The result ok says that
+// chance does not explain the order.
+func (o *order) free(varying integer.Words) (bit int, ok bool) {
+	const faulty, leastGain = 0.01, 15
+	gain, best, left := 0.0, 0.0, float64(o.pairs())
+	for i := len(o.up) - 1; i >= 0 && left > 0; i-- {
+		up, down := float64(o.up[i]), float64(o.down[i])
+		if varying.And(integer.Ones(1).Shift(i)) != (integer.Words{}) {
+			gain += logProbability(up+down, left) + left*math.Ln2 - math.Log(left+1)/2 +
+				up*math.Log(2-2*faulty) + down*math.Log(2*faulty)
+		}
+		if left -= up + down; gain > best {
+			bit, best = i, gain
 		}
 	}
-	bit++
-	up, down := within.total(bit, size-1)
-	if bit == 0 || up < fewPairs || !mayRise(up, down) {
+	return bit, best >= leastGain
+}
+
+// logProbability returns the logarithm of the probability that n tries have these hits, in this order,
+// if a try is a hit with the best probability.
+func logProbability(hits, n float64) float64 {
+	if hits == 0 || hits == n {
 		return 0
 	}
-	place, counted := integer.PlaceOf(bit, min(64, s.f.Bits-bit)), 0
+	return hits*math.Log(hits/n) + (n-hits)*math.Log(1-hits/n)
+}
+
+// inferFree infers which low bits of a tick's IDs are in random order, below bits that are in order.
+// In a UUIDv7, too few pairs do not show that low bits are in order, except below a counter that goes
+// up by one: no two IDs of a tick may have the same count.
+func (s *HabitSample) inferFree(h *Habits, within *order, varying integer.Words) {
+	bit, ok := within.free(varying)
+	below := within.below(bit)
+	if !ok || below < fewPairs && !loose(s.f.Layout) {
+		return
+	}
+	if up, _ := within.total(bit, len(within.up)-1); s.counted(bit) > up-up/100-1 && below <= up/20 {
+		h.Rising = within.mayRise() && up >= fewPairs
+		return
+	}
+	for bit < len(within.up) && within.below(bit+1) < fewPairs {
+		bit++
+	}
+	up, down := within.total(bit, len(within.up)-1)
+	if h.Exact = below >= fewPairs; (h.Exact || up >= fewPairs) && mayRise(up, down) {
+		h.Free, h.Rising = bit, true
+	}
+}
+
+// below returns how many pairs differ first below a bit.
+func (o *order) below(bit int) int {
+	up, down := o.total(0, bit-1)
+	return up + down
+}
+
+// counted returns in how many pairs of a tick the number above a bit goes up by one.
+func (s *HabitSample) counted(bit int) (n int) {
+	place := integer.PlaceOf(bit, min(64, s.f.Bits-bit))
 	for i := 1; i < len(s.list); i++ {
 		if s.f.Timestamp(&s.list[i]) == s.f.Timestamp(&s.list[i-1]) &&
 			place.Of(&s.list[i]) == place.Of(&s.list[i-1])+1 {
-			counted++
+			n++
 		}
 	}
-	if counted > up/2 {
-		return 0
-	}
-	return bit
+	return n
 }
 
 // counts reports whether only counters order the IDs of a tick, as the format's document says.
@@ -230,9 +277,9 @@ func counts(f *sample.Format) bool {
 	found := false
 	for _, field := range f.Layout {
 		switch field.Kind {
-		case format.KindRandom, format.KindData:
+		case spec.KindRandom, spec.KindData:
 			return false
-		case format.KindCounter:
+		case spec.KindCounter:
 			found = !field.Loose
 		}
 	}
@@ -242,10 +289,10 @@ func counts(f *sample.Format) bool {
 // unknown reports whether nobody knows what the bits after the time mean. Then the IDs of a tick may
 // be in any order.
 func unknown(f *sample.Format) bool {
-	return !slices.ContainsFunc(f.Layout, func(field format.Field) bool {
-		return field.Kind == format.KindCounter || field.Kind == format.KindRandom
-	}) && slices.ContainsFunc(f.Layout, func(field format.Field) bool {
-		return field.Kind == format.KindData
+	return !slices.ContainsFunc(f.Layout, func(field spec.Field) bool {
+		return field.Kind == spec.KindCounter || field.Kind == spec.KindRandom
+	}) && slices.ContainsFunc(f.Layout, func(field spec.Field) bool {
+		return field.Kind == spec.KindData
 	})
 }
 
@@ -257,7 +304,7 @@ const fewTicks = 32
 // always the same. It returns 0 if there is no such field, or if the sample is too small. The
 // highest bits of a continuing counter are a node ID only if the counter goes back to 0 below them.
 func (s *HabitSample) nodeBits(continuing bool) int {
-	field, ok := usage.NodeIn(s.f.Format)
+	field, ok := s.f.NodeInEnd()
 	if !ok || len(s.list) == 0 {
 		return 0
 	}
@@ -290,13 +337,17 @@ type wrap struct {
 	last    uint64 // the largest value
 }
 
-// newWrap returns nil if the counter starts at small numbers in each tick, or if there is none.
+// newWrap returns nil if the counter starts at small numbers in each tick, or if there is none. In a
+// UUIDv7, a counter must not go back within a tick, as RFC 9562 demands.
 func newWrap(f *sample.Format, h *Habits, list []integer.Words) *wrap {
+	if loose(f.Layout) {
+		return nil
+	}
 	for _, field := range h.Usage.Layout {
 		low := field.Low
 		switch field.Kind {
-		case format.KindCounter:
-		case format.KindRandom:
+		case spec.KindCounter:
+		case spec.KindRandom:
 			if low = max(low, h.Ordered); !h.Continuing || low >= field.Low+field.Bits {
 				continue
 			}
@@ -307,7 +358,7 @@ func newWrap(f *sample.Format, h *Habits, list []integer.Words) *wrap {
 		if w.last = w.counter.Max(); field.Most > 0 {
 			w.last = field.Most
 		}
-		if field.Start == usage.StartNever || h.Continuing {
+		if field.Start == spec.StartNever || h.Continuing {
 			return w
 		}
 		for i := range list {
@@ -359,8 +410,53 @@ func (s *steps) Gap() { s.gaps[len(s.list)] = true }
 
 func (s *steps) Restart() { s.Gap() }
 
+// usage returns the usage that explains the most IDs, and at least half of them, or else the first.
+func (s *steps) usage(f *sample.Format, usages []spec.Usage) spec.Usage {
+	best := usages[0]
+	least := min(s.faults(f, best), len(s.list)/2+1)
+	for _, u := range usages[1:] {
+		if n := s.faults(f, u); n < least && s.timely(f, u) {
+			best, least = u, n
+		}
+	}
+	return best
+}
+
+// timely reports whether the part of a millisecond, if the usage has one, can be a clock's. A part
+// that counts the IDs is a counter. So is a part that is nearly always in the upper half, and has few
+// values, or values that no clock has.
+func (s *steps) timely(f *sample.Format, u spec.Usage) bool {
+	i := slices.IndexFunc(u.Layout, func(field spec.Field) bool { return field.Most > 0 })
+	if i < 0 {
+		return true
+	}
+	part := u.Layout[i]
+	below := u.Layout[i+1] // the counter within a microsecond
+	place := integer.PlaceOf(part.Low, part.Bits)
+	all := integer.PlaceOf(below.Low, part.Bits+below.Bits)
+	pairs, counted, low, impossible, values := 0, 0, 0, 0, map[uint64]bool{}
+	for i := range s.list {
+		v := place.Of(&s.list[i])
+		if values[v] = true; v <= part.Most/2 {
+			low++
+		} else if v > part.Most {
+			impossible++
+		}
+		if i > 0 && f.Timestamp(&s.list[i]) == f.Timestamp(&s.list[i-1]) {
+			pairs++
+			if all.Of(&s.list[i]) == all.Of(&s.list[i-1])+1 {
+				counted++
+			}
+		}
+	}
+	n := len(s.list)
+	counts := pairs >= usagePairs && 100*counted >= 99*pairs
+	large := 10*low < n && (100*impossible >= n || n >= usagePairs && len(values) < usagePairs)
+	return !counts && !large
+}
+
 // faults counts the IDs that would be wrong under a usage.
-func (s *steps) faults(f *sample.Format, u usage.Usage) (n int) {
+func (s *steps) faults(f *sample.Format, u spec.Usage) (n int) {
 	list := s.list
 	heads, fields := newHeads(f, u.Layout), watchedIn(u.Layout)
 	for i := 1; i < len(list); i++ {
@@ -386,22 +482,18 @@ func (r *Rules) addHabits() {
 	h := &r.Habits
 	for _, f := range r.usage.Layout {
 		free := min(f.Bits, h.Ordered-f.Low)
+		if f.Seeds && (h.Mixed || h.Rising && free == f.Bits) {
+			f.Half = "" // the field has no counter, so its highest bit guards nothing
+		}
 		switch {
-		case f.Kind != format.KindRandom || f.Loose && !h.Mixed:
-		case r.Options.Unordered:
-			// Some of the generators can count within a tick, so only a constant bit is a fault.
-			if _, node := usage.NodeIn(r.Format.Format); !node || r.Options.NodeBits > 0 {
-				fields := newRandom(r.Fields, f)
-				for _, half := range fields.fields {
-					half.SameOnly = true
-				}
-				if f.Seeds && loose(r.Format.Layout) {
-					fields.fields[0].Prefix = counterBits
-				}
-				r.firsts.randoms = append(r.firsts.randoms, fields)
+		case f.Kind != spec.KindRandom:
+		case f.Loose && !h.Mixed:
+			if f.Bits = free; h.Exact && free > 0 { // below a finer time
+				r.randoms = append(r.randoms, newRandom(r.Fields, f))
 			}
-		case f.Most > 0:
-			r.randoms = append(r.randoms, newScaled(r.Fields, f))
+		case f.Most > 0: // its digits are tested
+		case r.Options.Unordered:
+			r.addUnordered(f)
 		case h.Mixed || h.Rising && free == f.Bits || !h.Rising && !f.Seeds:
 			r.randoms = append(r.randoms, newRandom(r.Fields, f))
 		default:
@@ -418,29 +510,52 @@ func (r *Rules) addHabits() {
 		}
 	}
 	r.firsts.timestamp = r.Format.Timestamp
-	switch {
-	case r.Options.Unordered:
+	if r.Options.Unordered {
 		r.firsts.sampled = map[uint64]bool{}
-	case h.Mixed:
-		r.Found.Fact("order", "by time; the IDs of one tick are not in order")
-	case !h.Rising:
-		r.Found.Fact("order", "by time; too few IDs share a tick to know more")
-	case h.Continuing:
-		r.Found.Fact("order", "all IDs increase; a counter continues from tick to tick")
-	case h.Ordered < r.Format.Bits:
-		r.Found.Fact("order",
-			"all IDs increase; within a tick, bit %d and higher bits decide the order",
-			h.Ordered)
-	default:
-		r.Found.Fact("order", "all IDs increase")
 	}
+}
+
+// addUnordered adds a random field of a source whose IDs are not in order. Some of the generators can
+// count within a tick, so only a constant bit is a fault.
+func (r *Rules) addUnordered(f spec.Field) {
+	if _, node := r.Format.NodeInEnd(); node && r.Options.NodeBits == 0 {
+		return
+	}
+	fields := newRandom(r.Fields, f)
+	for _, half := range fields.fields {
+		half.SameOnly = true
+	}
+	if f.Seeds && loose(r.Format.Layout) {
+		fields.fields[0].Prefix = counterBits
+	}
+	r.firsts.randoms = append(r.firsts.randoms, fields)
+}
+
+// order says in which order the IDs are.
+func (r *Rules) order(falls uint64) string {
+	h, all := &r.Habits, "all IDs increase"
+	if falls > 0 {
+		all = "IDs increase, except in " + words.Plural(falls, "step")
+	}
+	switch {
+	case h.Mixed:
+		return "by time; the IDs of one tick are not in order"
+	case !h.Rising:
+		return "by time; too few IDs share a tick to know more"
+	case h.Continuing:
+		return all + "; a counter continues from tick to tick"
+	case h.Ordered < r.Format.Bits:
+		return fmt.Sprintf("%s; within a tick, bit %d and higher bits decide the order", all,
+			h.Ordered)
+	}
+	return all
 }
 
 // loose reports whether generators may use random bits in another way. Then a counter may also
 // continue from tick to tick.
-func loose(layout []format.Field) bool {
-	return slices.ContainsFunc(layout, func(f format.Field) bool {
-		return f.Loose && f.Kind == format.KindRandom
+func loose(layout []spec.Field) bool {
+	return slices.ContainsFunc(layout, func(f spec.Field) bool {
+		return f.Loose && f.Kind == spec.KindRandom
 	})
 }
 

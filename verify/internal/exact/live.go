@@ -105,14 +105,17 @@ func (l *liveChecker) finish() []report.Lead {
 	if len(l.points) == 0 {
 		return nil
 	}
-	l.found.Fact("ahead of this machine's clock", "at most %s", signed(l.mostAhead))
+	if l.mostAhead < 0 {
+		l.found.Fact("newest ID", "at least %s behind this machine's clock", span(l.mostAhead))
+	} else {
+		l.found.Fact("newest ID", "at most %s ahead of this machine's clock", span(l.mostAhead))
+	}
 	if l.mostAhead < -lagTolerance {
 		l.lagging.Count++
-		l.lagging.Detail = "the newest ID is at least " +
-			words.Duration(-l.mostAhead.Seconds()) + " old" + zoneHint(l.mostAhead)
+		l.lagging.Detail = "the newest ID is at least " + span(l.mostAhead) + " old" + zoneHint(l.mostAhead)
 	}
 	if l.ahead.Count > 0 {
-		l.ahead.Detail = "by at most " + signed(l.mostAhead) + zoneHint(l.mostAhead)
+		l.ahead.Detail = "by at most " + span(l.mostAhead) + zoneHint(l.mostAhead)
 	}
 	slope, rest, length := fit(l.points)
 	if length < 5*time.Second || len(l.points) < 10 {
@@ -120,7 +123,7 @@ func (l *liveChecker) finish() []report.Lead {
 		return l.points
 	}
 	change := math.Abs(slope) * length.Seconds()
-	l.drifts.Detail = "the timestamps get ahead by " + words.Trim(slope*1e6) + " µs a second"
+	l.drifts.Detail = "in a second, the timestamps " + drift(slope)
 	if math.Abs(slope) > maxDrift && change > max(0.05, 2*l.f.Tick.Seconds(), 6*rest) {
 		l.drifts.Count++
 	}
@@ -138,11 +141,14 @@ func zoneHint(ahead time.Duration) string {
 		int(offset/time.Hour), int(offset.Abs()/time.Minute)%60)
 }
 
-func signed(d time.Duration) string {
-	if d < 0 {
-		return "-" + words.Duration(-d.Seconds())
+// span returns the length of a time, ahead or behind.
+func span(d time.Duration) string { return words.Duration(math.Abs(d.Seconds())) }
+
+func drift(slope float64) string {
+	if slope < 0 {
+		return "lose " + words.Duration(-slope)
 	}
-	return words.Duration(d.Seconds())
+	return "gain " + words.Duration(slope)
 }
 
 // fit fits a line to the points. It returns the slope, the standard deviation from the line in

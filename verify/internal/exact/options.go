@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/internal/usage"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/verify/internal/sample"
 )
@@ -26,7 +25,7 @@ type Options struct {
 // None in an option means no bits. The value 0 means an unknown number of bits.
 const None = -1
 
-func (o *Options) layouts(f *sample.Format) (usages []usage.Usage, err error) {
+func (o *Options) layouts(f *sample.Format) (usages []spec.Usage, err error) {
 	size := o.NodeBits
 	if f.NodeCounter > 0 {
 		if size != 0 {
@@ -41,7 +40,7 @@ func (o *Options) layouts(f *sample.Format) (usages []usage.Usage, err error) {
 			size = spec.NodeIDSize()
 		}
 	}
-	all, err := usage.Of(f.Format, size)
+	all, err := f.Usages(size)
 	for _, u := range all {
 		if (o.Usage == "" || u.Name == o.Usage) &&
 			(o.Extension == 0 || u.Extension == max(o.Extension, 0)) {
@@ -57,11 +56,10 @@ func (o *Options) layouts(f *sample.Format) (usages []usage.Usage, err error) {
 
 // Validate returns an error if the options do not fit the format.
 func (o *Options) Validate(f *sample.Format) error {
-	facts, _ := usage.FactsOf(f.Format)
 	switch {
 	case !sample.Verifiable(f.Format):
 		return fmt.Errorf("%s IDs are all the same, so there is nothing to verify", f.Name)
-	case o.Stateless && !facts.Stateless:
+	case o.Stateless && !f.Habits.Stateless:
 		return fmt.Errorf("%s has no stateless generators", f.Name)
 	case len(o.Nodes) > 0 && f.NodeCounter == 0:
 		return fmt.Errorf("%s has no node specs", f.Name)
@@ -87,9 +85,9 @@ func (o *Options) Validate(f *sample.Format) error {
 	return nil
 }
 
-func startsNarrow(f usage.Field) bool {
-	return f.Kind == format.KindCounter && (f.Start == usage.StartHalf ||
-		f.Start == usage.StartGuard)
+func startsNarrow(f spec.Field) bool {
+	return f.Kind == spec.KindCounter && (f.Start == spec.StartHalf ||
+		f.Start == spec.StartGuard)
 }
 
 // CheckRaw returns an error if the format has no random field with this name.
@@ -99,10 +97,16 @@ func (o *Options) CheckRaw(f *sample.Format, name string) error {
 		return err
 	}
 	var names []string
+	for _, d := range f.Habits.Digits {
+		names = append(names, d.Name)
+	}
 	for _, u := range usages {
+		if f.Tick == 0 && len(names) > 0 {
+			break // only the digits are tested
+		}
 		for _, field := range slices.Backward(u.Layout) {
-			random := field.Kind == format.KindRandom || field.PartBits != "" ||
-				field.Kind == format.KindCounter && field.Start != usage.StartNever
+			random := field.Kind == spec.KindRandom || field.PartBits != "" ||
+				field.Kind == spec.KindCounter && field.Start != spec.StartNever
 			if random && !slices.Contains(names, field.Name) {
 				names = append(names, field.Name)
 			}

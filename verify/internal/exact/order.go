@@ -28,9 +28,9 @@ type Sink interface {
 	Restart()
 }
 
-// An Order checks that IDs strictly increase. In each of these cases, it counts one fault:
+// An Order checks that IDs increase. It ignores an ID that equals the previous ID, which a [Repeats]
+// reports. In each of these cases, it counts one fault:
 //
-//	1 2 2 3        a duplicate
 //	1 3 2 4        two IDs are swapped
 //	1 2 9 3 4      one ID is far too large
 //	5 6 2 7 8      one ID is far too small
@@ -49,9 +49,10 @@ type Order struct {
 	smaller  item // the next ID, if it is smaller than the ID in current
 	one      [1]integer.Words
 	n        uint64
+	falls    uint64 // how many IDs were not larger than the previous ID
 
-	duplicate, swapped, ahead, behind, back, rollback *findings.Check
-	largestRollback                                   uint64
+	swapped, ahead, behind, back, rollback *findings.Check
+	largestRollback                        uint64
 }
 
 type item struct {
@@ -72,7 +73,6 @@ func NewOrder(f *sample.Format, sink Sink, found *findings.List,
 	rollback *findings.Check) *Order {
 	return &Order{
 		f: f, sink: sink, rollback: rollback,
-		duplicate: found.Check("order.duplicate", "no ID occurs twice in a row", "IDs occur twice in a row"),
 		swapped: found.Check("order.swapped", "no two neighbouring IDs are swapped",
 			"neighbouring IDs are swapped"),
 		ahead: found.Check("order.ahead", "no single ID is larger than the IDs after it",
@@ -130,10 +130,10 @@ func (o *Order) Gap() {
 	o.sink.Gap()
 }
 
-func (o *Order) Finish() {
+// Finish ends the checks. It returns how many IDs were not larger than the previous ID.
+func (o *Order) Finish() (falls uint64) {
 	if o.n < 2 {
-		for _, c := range []*findings.Check{o.duplicate, o.swapped, o.ahead, o.behind, o.back,
-			o.rollback} {
+		for _, c := range []*findings.Check{o.swapped, o.ahead, o.behind, o.back, o.rollback} {
 			c.Skip("an order needs at least two IDs")
 		}
 	}
@@ -141,6 +141,7 @@ func (o *Order) Finish() {
 	if o.state == steady {
 		o.release()
 	}
+	return o.falls
 }
 
 func (o *Order) step(v item) {
@@ -150,8 +151,8 @@ func (o *Order) step(v item) {
 	case broken:
 		o.judgeSmaller(v)
 	case steady:
+		o.falls++
 		if v.id == o.current.id {
-			o.foundDuplicate(o.current, v)
 			return
 		}
 		switch o.sink.Back(&o.current.id, &v.id, v.line) {
@@ -162,10 +163,6 @@ func (o *Order) step(v item) {
 			o.smaller, o.state = v, broken
 		}
 	}
-}
-
-func (o *Order) foundDuplicate(first, second item) {
-	o.duplicate.FoundID(second.line, &second.id, "the same as in line %d", first.line)
 }
 
 func (o *Order) restart(v item) {
@@ -184,7 +181,6 @@ func (o *Order) judgeSmaller(next item) {
 	o.state = steady
 	switch fits := o.previous.line == 0 || o.previous.id.Less(&o.smaller.id); {
 	case !none && next.id == o.smaller.id:
-		o.foundDuplicate(o.smaller, next)
 		o.state = broken
 		return
 	case fits && (none || o.current.id.Less(&next.id)):

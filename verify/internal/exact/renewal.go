@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/sortid/sortid/internal/integer"
-	"github.com/sortid/sortid/internal/usage"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/chance"
 	"github.com/sortid/sortid/verify/internal/findings"
@@ -14,7 +14,7 @@ import (
 // A renewal checks an upper counter, such as counter_hi of scru128. An upper counter gets a new
 // random value only after many ticks.
 type renewal struct {
-	usage.Field
+	spec.Field
 	shift  uint // position in head.low
 	mask   uint64
 	values *chance.Field
@@ -26,12 +26,12 @@ type renewal struct {
 
 const never = math.MaxUint64
 
-func newRenewal(c *counter, f usage.Field) *renewal {
+func newRenewal(c *counter, f spec.Field) *renewal {
 	return &renewal{Field: f, shift: uint(f.Low - c.field.Low), mask: 1<<f.Bits - 1,
 		values: c.Fields.Add(f.Name, f.Bits), since: never,
 		missed: c.Found.Chance("rules."+f.Name,
 			fmt.Sprintf("%s is renewed after %d ticks", f.Name, f.Every),
-			fmt.Sprintf("%s is kept for more than %d ticks", f.Name, f.Every), math.Ldexp(1, -f.Bits)),
+			fmt.Sprintf("%s is kept for more than %d ticks", f.Name, f.Every), "tick", math.Ldexp(1, -f.Bits)),
 		early: c.check(f.Name+".early",
 			fmt.Sprintf("%s is kept for at least %d ticks", f.Name, f.Every),
 			fmt.Sprintf("%s is renewed before %d ticks have passed", f.Name, f.Every))}

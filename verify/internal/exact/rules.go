@@ -1,18 +1,17 @@
 // Package exact tests what must hold without exception.
 //
-// [Order], [Times] and [Disorder] test the order of IDs, and [Clock] tests timestamps. [Rules] tests
-// what else a format promises: counters, node IDs, fixed bits, sequences. Package format says which
-// rules a format has. Chance can break a few rules, such as the renewal of a counter. For these,
-// the test counts how often that happens.
+// [Repeats] looks for IDs that occur twice. [Order], [Times] and [Disorder] test the order of IDs,
+// and [Clock] tests timestamps. [Rules] tests what else a format promises: counters, node IDs, fixed
+// bits, sequences. Package format says which rules a format has. Chance can break a few rules, such
+// as the renewal of a counter. For these, the test counts how often that happens.
 package exact
 
 import (
 	"fmt"
 	"slices"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
-	"github.com/sortid/sortid/internal/usage"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/verify/internal/chance"
@@ -31,7 +30,7 @@ type Context struct {
 
 type Rules struct {
 	*Context
-	usage          usage.Usage
+	usage          spec.Usage
 	nodes          []scru64.NodeSpec // From the options.
 	node           *findings.Check   // Nil if node IDs are not checked.
 	fixed          []watched
@@ -41,8 +40,9 @@ type Rules struct {
 	counter        *counter        // Nil if the counter's steps are not checked.
 	counterRepeats *counterRepeats // Nil if the counter restarts in each tick.
 	firsts         firsts          // Used if counter is nil.
-	digits         []*digitField   // Of a format without a time.
+	digits         []*digitField   // Of a base that is no power of two.
 	sequences      []sequence      // Of another project's format.
+	byteOrders     []*byteOrder    // Of counters of whole bytes of another project's format.
 }
 
 // New returns the rules of c.Format. [Options.Validate] must accept c.Options.
@@ -60,14 +60,19 @@ func New(c *Context) *Rules {
 		r.usage = usages[0]
 	}
 	for _, f := range r.usage.Layout {
-		if f.Kind == format.KindFixed && f.Name != "" {
+		if f.Kind == spec.KindFixed && f.Name != "" {
 			r.fixed = append(r.fixed, watched{f, integer.PlaceOf(f.Low, f.Bits),
 				r.check(f.Name, fmt.Sprintf("the bits of the %s are %0*b", f.Name, f.Bits, f.Value),
 					fmt.Sprintf("the bits of the %s are not %0*b", f.Name, f.Bits, f.Value)), true})
 		}
 	}
+	for _, d := range r.Format.Habits.Digits {
+		r.digits = append(r.digits, newDigits(r, d))
+	}
 	if r.Format.Tick == 0 {
-		r.addTimeless()
+		if len(r.digits) == 0 {
+			r.addRandoms()
+		}
 		return r
 	}
 	if r.Format.NodeCounter > 0 && (len(r.nodes) > 0 || !r.Options.Unordered) {
@@ -102,20 +107,9 @@ func (c *Context) check(name, title, wrong string) *findings.Check {
 	return c.Found.Check("rules."+name, title, wrong)
 }
 
-// addTimeless adds the random fields of a format without a time.
-func (r *Rules) addTimeless() {
-	digits := usage.DigitsOf(r.Format.Format)
-	for _, d := range digits {
-		r.digits = append(r.digits, newDigits(r.Fields, r.Format, d))
-	}
-	if digits == nil {
-		r.addRandoms()
-	}
-}
-
 // watch adds a check for each field that must not change, or has a largest value, in one of the
 // usages.
-func (r *Rules) watch(usages []usage.Usage) {
+func (r *Rules) watch(usages []spec.Usage) {
 	checks := map[string]*findings.Check{}
 	for _, u := range usages {
 		for _, f := range watchedIn(u.Layout) {
@@ -143,15 +137,20 @@ func (r *Rules) watch(usages []usage.Usage) {
 
 func (r *Rules) addRandoms() {
 	for _, f := range r.usage.Layout {
-		if f.Kind == format.KindRandom {
+		if f.Kind == spec.KindRandom {
 			r.randoms = append(r.randoms, newRandom(r.Fields, f))
+		}
+	}
+	for _, f := range r.randoms {
+		for _, half := range f.fields {
+			half.Unordered = r.Options.Unordered && r.Format.Tick == 0
 		}
 	}
 	if !r.Options.Stateless {
 		return
 	}
 	for _, f := range slices.Backward(r.usage.Layout) {
-		if f.Kind == format.KindCounter {
+		if f.Kind == spec.KindCounter {
 			r.randoms = append(r.randoms, newRandom(r.Fields, f))
 		}
 	}
@@ -162,9 +161,7 @@ func (r *Rules) CheckAny(list []integer.Words, line uint64) {
 	for i := range r.randoms {
 		r.randoms[i].add(list)
 	}
-	for _, d := range r.digits {
-		d.add(list)
-	}
+	r.addDigits(list)
 	if r.mixed != nil {
 		r.mixed.count(list)
 		if r.Options.Stateless {
@@ -199,12 +196,18 @@ func (r *Rules) Run(list []integer.Words, line uint64) {
 	for i := range r.sequences {
 		r.sequences[i].run(list, line)
 	}
+	for _, b := range r.byteOrders {
+		b.run(list, line)
+	}
 }
 
 func (r *Rules) Gap() {
 	r.firsts.known = false
 	for i := range r.sequences {
 		r.sequences[i].known = false
+	}
+	for _, b := range r.byteOrders {
+		b.known = false
 	}
 	if r.counter != nil {
 		r.counter.known = false
@@ -229,7 +232,12 @@ func (r *Rules) Back(before, v *integer.Words, line uint64) Step {
 	return r.counter.back(before, v, line)
 }
 
-func (r *Rules) Finish() {
+// Finish ends the checks. The parameter falls is how many IDs were not larger than the previous ID,
+// if all IDs must increase.
+func (r *Rules) Finish(falls uint64) {
+	if r.Format.Tick != 0 && !r.Format.Generates && !r.Options.Unordered {
+		r.Found.Fact("order", "%s", r.order(falls))
+	}
 	if r.usage.Title != "" && !r.Options.Unordered {
 		r.Found.Fact("usage", "%s", r.usage.Title)
 	}
@@ -245,13 +253,16 @@ func (r *Rules) Finish() {
 		r.counter.concludeStarts()
 	}
 	r.firsts.finish()
+	for _, b := range r.byteOrders {
+		b.finish()
+	}
 	if r.mixed != nil {
 		r.mixed.report(r.Found)
 	}
 	if r.counter != nil {
 		r.counter.countCarries()
 	}
-	if _, err := usage.Of(r.Format.Format, 1); err == nil && r.Format.Generates &&
+	if _, err := r.Format.Usages(1); err == nil && r.Format.Generates &&
 		r.Format.NodeCounter == 0 && !r.Options.Unordered && r.Options.NodeBits == 0 {
 		for _, f := range r.randoms {
 			f.hintNode(r.Found)

@@ -1,16 +1,15 @@
 package exact
 
 import (
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
-	"github.com/sortid/sortid/internal/usage"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/verify/internal/findings"
 )
 
 // A sequence checks a counter of another project's format, in the order of the IDs. IDs may be
 // missing between two IDs.
 type sequence struct {
-	f         usage.Field
+	f         spec.Field
 	place     integer.Place
 	timestamp func(*integer.Words) uint64
 	repeat    *findings.Check // nil if two IDs of a tick may have the same counter
@@ -21,22 +20,26 @@ type sequence struct {
 }
 
 // addSequences adds a check for each counter that must continue in a new tick. A counter before
-// random bits must differ in a tick, which is another check.
+// random bits must differ in a tick, and a counter of whole bytes has their order, which are other
+// checks.
 func (r *Rules) addSequences() {
-	var last usage.Field // the counter before the random bits
+	var last spec.Field // the counter before the random bits
 	for _, f := range r.usage.Layout {
 		s := sequence{f: f, place: integer.PlaceOf(f.Low, f.Bits), timestamp: r.Format.Timestamp}
 		switch {
-		case f.Kind == format.KindRandom && last.Bits > 0:
+		case f.Kind == spec.KindRandom && last.Bits > 0:
 			s.f, s.place = last, integer.PlaceOf(last.Low, last.Bits)
-			s.repeat = r.check("repeat", "no two IDs have the same timestamp and "+last.Name,
-				"IDs have the same timestamp and "+last.Name)
-		case f.Kind == format.KindCounter && f.Start == usage.StartNever && !f.Resets:
+			s.repeat = r.check("repeat", "no two IDs of a tick have the same "+last.Name,
+				"IDs of a tick have the same "+last.Name)
+		case f.Kind == spec.KindCounter && f.Start == spec.StartNever && !f.Resets:
 			s.restart = r.check(f.Name, "the "+f.Name+" continues in a new tick",
 				"the "+f.Name+" starts again in a new tick")
 		}
-		if f.Kind == format.KindCounter {
+		if f.Kind == spec.KindCounter {
 			last = f
+			if f.Bits > 8 && f.Bits%8 == 0 && f.Low%8 == 0 {
+				r.byteOrders = append(r.byteOrders, newByteOrder(r, f))
+			}
 		}
 		if s.repeat != nil || s.restart != nil {
 			r.sequences = append(r.sequences, s)

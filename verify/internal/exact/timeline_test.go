@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/verify/internal/sample"
 )
 
@@ -41,7 +41,7 @@ func TestTimeline(t *testing.T) {
 	var l timeline
 	l.add(1, 1)
 	l.add(1<<48-1, 1)
-	if got := l.result(sample.FormatOf(gencore.Must(format.Lookup("scru128")))); len(got.Count) == 0 || got.Step <= 0 ||
+	if got := l.result(sample.FormatOf(gencore.Must(spec.Lookup("scru128")))); len(got.Count) == 0 || got.Step <= 0 ||
 		got.Start.After(time.UnixMilli(1)) {
 		t.Errorf("%+v", got)
 	}

@@ -32,10 +32,10 @@ func (l *List) Check(name, title, wrong string) *Check {
 	return c
 }
 
-// Chance adds a check for an event that correct generators also cause. In each try, they cause the
-// event with the given probability.
-func (l *List) Chance(name, title, wrong string, probability float64) *Chance {
-	c := &Chance{Check: l.Check(name, title, wrong), Probability: probability}
+// Chance adds a check for an event that correct generators also cause. In each try, such as a "tick",
+// they cause the event with the given probability.
+func (l *List) Chance(name, title, wrong, try string, probability float64) *Chance {
+	c := &Chance{Check: l.Check(name, title, wrong), Try: try, Probability: probability}
 	l.chances = append(l.chances, c)
 	return c
 }
@@ -49,15 +49,17 @@ func (l *List) Facts() []report.Fact { return l.facts }
 // JudgeChances finds the events that are too frequent to be chance.
 func (l *List) JudgeChances() {
 	for _, c := range l.chances {
+		tries := words.Plural(c.Tries, c.Try)
 		switch explained := float64(c.Tries) * c.Probability; {
 		case c.Tries == 0:
 			c.Skip("the input has too few ticks, or too few IDs in a tick")
 		case c.Certain():
-			c.Detail = fmt.Sprintf("in %s cases, chance explains only %.2g", words.Count(c.Tries),
-				explained)
+			c.Detail = fmt.Sprintf("expected by chance: only %.2g in %s", explained, tries)
+		case c.Count > 0 && c.Warns:
+			c.Severity = report.Warn
+			c.Detail = fmt.Sprintf("expected by chance: %.2g in %s", explained, tries)
 		case c.Count > 0:
-			c.Detail = fmt.Sprintf("%s in %s cases; this can be chance", words.Times(c.Count),
-				words.Count(c.Tries))
+			c.Detail = fmt.Sprintf("%s in %s; this can be chance", words.Times(c.Count), tries)
 			c.Clear()
 		}
 	}
@@ -146,8 +148,10 @@ func (c *Check) Skip(format string, args ...any) {
 // A Chance is a check for an event that correct generators also cause, but rarely.
 type Chance struct {
 	*Check
+	Try         string // what a try is, in the singular
 	Tries       uint64
 	Probability float64 // of the event in one try
+	Warns       bool    // warn of the event even if chance explains it
 }
 
 // Certain reports whether there are more faults than chance explains.

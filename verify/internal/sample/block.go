@@ -12,6 +12,8 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/internal/spec"
+	"github.com/sortid/sortid/internal/textcodec"
 	"github.com/sortid/sortid/verify/internal/findings"
 )
 
@@ -36,7 +38,7 @@ type Block struct {
 // A Segment has IDs of one encoding on consecutive lines.
 type Segment struct {
 	Line     uint64 // line of the first ID, counted from 0 in the block
-	Encoding format.Encoding
+	Encoding spec.Encoding
 	Rising   bool // whether the IDs strictly increase
 	Gap      bool // a line without an ID precedes it
 
@@ -140,14 +142,14 @@ func (b *Block) cutReturn(line []byte) []byte {
 }
 
 func (b *Block) parseLine(f *Format,
-	text []byte) (v integer.Words, encoding format.Encoding, ok bool) {
+	text []byte) (v integer.Words, encoding spec.Encoding, ok bool) {
 	if len(text) == 0 {
 		b.found(Blank, nil)
 		return integer.Words{}, "", false
 	}
 	v, encoding, canonical, err := f.ReadLine(text)
 	if err != nil {
-		b.badLine(f, text, encoding, err)
+		b.badLine(f, text, err)
 		return integer.Words{}, encoding, false
 	}
 	if canonical {
@@ -162,12 +164,12 @@ func (b *Block) parseLine(f *Format,
 	return v, encoding, true
 }
 
-func (b *Block) badLine(f *Format, text []byte, encoding format.Encoding, err error) {
+func (b *Block) badLine(f *Format, text []byte, err error) {
 	if other, ok := otherFormat(f, text); ok {
 		b.found(OtherFormat, text, "is a ", other, " ID")
 		return
 	}
-	check := faultOf(encoding, err)
+	check := faultOf(err)
 	if b.Faults[check].Full() { // making a note takes time
 		b.found(check, nil)
 		return
@@ -189,18 +191,38 @@ func (b *Block) badLine(f *Format, text []byte, encoding format.Encoding, err er
 			}
 		}
 	}
-	b.found(check, text, note)
+	b.found(check, text, note+addition(string(text), b.first && b.Lines == 0))
 }
+
+// addition says what a line without an ID seems to be, if another program has added it.
+func addition(text string, first bool) string {
+	const only = ": print only the IDs, as psql -At or mysql -BN do"
+	name := strings.TrimRight(text, "0123456789")
+	switch kinds := textcodec.KindsOf(name); {
+	case strings.Trim(text, "+-|= ") == "":
+		return "; it seems to be the line of a table" + only
+	case strings.HasSuffix(text, "row)") || strings.HasSuffix(text, "rows)") ||
+		strings.Contains(text, " in set ("):
+		return "; it seems to be the footer of a table" + only
+	case first && len(text) <= maxHeader && len(text)-len(name) <= maxHeaderDigits &&
+		kinds.Has(textcodec.Lower|textcodec.Upper) && !kinds.Has(textcodec.Digit):
+		return "; it seems to be a header: leave it out, for example with tail -n +2"
+	}
+	return ""
+}
+
+// A header is the name of a column, perhaps with a version at the end.
+const maxHeader, maxHeaderDigits = 40, 2
 
 // otherFormat first checks the length, because that is fast.
 func otherFormat(f *Format, text []byte) (name string, ok bool) {
-	if !slices.ContainsFunc(format.Ours(), func(other *format.Format) bool {
+	if !slices.ContainsFunc(spec.Ours(), func(other *spec.Format) bool {
 		return other != f.Format && slices.Contains(other.Text.Lengths, len(text))
 	}) {
 		return "", false
 	}
 	for _, c := range format.AppendDetect(nil, string(text), time.Now()) {
-		other := c.ID.Format()
+		other := spec.Of(c.ID.Format())
 		if other.Generates && other != f.Format && slices.Contains(other.Text.Lengths, len(text)) {
 			return other.Name, true
 		}

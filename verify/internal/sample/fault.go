@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 // A Fault is a kind of mistake in a line.
@@ -53,13 +53,13 @@ func (f Fault) Check() (name, title, wrong string) {
 }
 
 // Possible reports whether the format's texts can have the fault.
-func (f Fault) Possible(of *format.Format) bool {
+func (f Fault) Possible(of *spec.Format) bool {
 	switch f {
 	case BadCheckSymbol:
-		return of.Text.Check != 0
+		return of.Text.Check != 0 || of.Text.Suffix != ""
 	case BadLayout:
 		return !of.Generates && slices.ContainsFunc(of.Layout,
-			func(f format.Field) bool { return f.Kind == format.KindFixed })
+			func(f spec.Field) bool { return f.Kind == spec.KindFixed })
 	}
 	return true
 }
@@ -70,10 +70,7 @@ func (f Fault) Readable() bool { return f >= BadRoundTrip }
 // Tolerable reports whether the fault is only a warning.
 func (f Fault) Tolerable() bool { return f == BadCase || f == BadLineEnd }
 
-func faultOf(encoding format.Encoding, err error) Fault {
-	if encoding == format.Int {
-		return BadRange // the text has only digits, so the number is too large
-	}
+func faultOf(err error) Fault {
 	switch {
 	case errors.Is(err, sortid.ErrLength):
 		return BadLength

@@ -3,221 +3,157 @@ package sample
 import (
 	"bytes"
 	"encoding/hex"
-	"errors"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/textcodec"
 )
 
-// A Format reads and writes IDs of a format as integers, which need less memory than
-// [format.ID].
-type Format struct {
-	*format.Format
+// A Format reads and writes IDs of a format as integers, line by line.
+type Format struct{ *spec.Format }
 
-	timestamp  []timePlace
-	time       integer.Words // the bits of the timestamp
-	epochMilli int64
-	tickMilli  int64  // 0 if a tick is shorter than 1 ms
-	perMilli   uint64 // ticks in a millisecond, if a tick is shorter
-	last       uint64
-	allIDs     bool // each integer of f.Bits is an ID
+// FormatOf returns the reader of a format.
+func FormatOf(f *spec.Format) *Format { return &Format{f} }
 
-	fast fast
-}
-
-type timePlace struct {
-	place integer.Place
-	shift int
-}
-
-// FormatOf returns the reader of a format. IDs without a time have no timestamps.
-func FormatOf(f *format.Format) *Format {
-	r := &Format{Format: f, fast: ours[f.Name]}
-	_, err := f.FromWords(integer.Ones(8 * f.Size).Array())
-	r.allIDs = err == nil
-	for _, field := range f.Layout {
-		if field.Kind == format.KindTime {
-			r.timestamp = append(r.timestamp,
-				timePlace{integer.PlaceOf(field.Low, field.Bits), field.Shift})
-			r.time = r.time.Or(integer.Ones(field.Bits).Shift(field.Low))
-		}
-		if field.Kind == format.KindFixed || field.Kind == format.KindZero {
-			r.allIDs = false
-		}
+// Lookup returns the description of a variant, or if it is nil, of the named format.
+func Lookup(name string, variant *format.Format) (*spec.Format, error) {
+	if variant != nil {
+		return spec.Of(variant), nil
 	}
-	if f.Tick == 0 {
-		return r
-	}
-	r.epochMilli, r.tickMilli = f.Epoch.UnixMilli(), f.Tick.Milliseconds()
-	r.perMilli = uint64(time.Millisecond / f.Tick)
-	r.last = r.ticks(f.Last)
-	if f.Reserved {
-		r.last++
-	}
-	return r
+	return spec.Lookup(name)
 }
 
 // Timed returns the format whose fields contain the time: usually the format itself, but UUIDv7 for
 // TypeIDs, as TypeID's document demands. It returns nil if IDs have no time.
-func Timed(f *format.Format) *format.Format {
+func Timed(f *spec.Format) *spec.Format {
 	if f.Tick != 0 {
 		return f
 	}
-	i := slices.IndexFunc(f.Within, func(inner *format.Format) bool { return inner.Name == "uuidv7" })
+	i := slices.IndexFunc(f.Within, func(inner *spec.Format) bool { return inner.Name == "uuidv7" })
 	if i < 0 {
 		return nil
 	}
 	return f.Within[i]
 }
 
+// Boxed reports whether the format's texts are UUIDs of several versions, in another alphabet.
+func Boxed(f *spec.Format) bool { return f.Within != nil && f.Text.Prefix == nil }
+
 // Verifiable reports whether IDs of the format differ, so that there is something to verify.
-func Verifiable(f *format.Format) bool {
-	return slices.ContainsFunc(f.Layout, func(field format.Field) bool {
-		return field.Kind != format.KindFixed && field.Kind != format.KindZero
+func Verifiable(f *spec.Format) bool {
+	return slices.ContainsFunc(f.Layout, func(field spec.Field) bool {
+		return field.Kind != spec.KindFixed && field.Kind != spec.KindZero
 	})
-}
-
-// Timestamp returns an integer's timestamp, in ticks of f.Tick since f.Epoch.
-func (f *Format) Timestamp(w *integer.Words) uint64 {
-	if len(f.timestamp) == 1 {
-		return f.timestamp[0].place.Of(w)
-	}
-	ticks := uint64(0)
-	for i := range f.timestamp {
-		ticks |= f.timestamp[i].place.Of(w) << f.timestamp[i].shift
-	}
-	return ticks
-}
-
-// AfterTime returns the ID with a timestamp of zeros.
-func (f *Format) AfterTime(w integer.Words) integer.Words { return w.AndNot(f.time) }
-
-// LastTimestamp returns the largest timestamp.
-func (f *Format) LastTimestamp() uint64 { return f.last }
-
-// TimeOf returns the time of a timestamp in UTC.
-func (f *Format) TimeOf(timestamp uint64) time.Time {
-	if f.tickMilli == 0 {
-		t := time.UnixMilli(f.epochMilli + int64(timestamp/f.perMilli)).UTC()
-		return t.Add(time.Duration(timestamp%f.perMilli) * f.Tick)
-	}
-	return time.UnixMilli(f.epochMilli + int64(timestamp)*f.tickMilli).UTC()
-}
-
-// TimestampOf returns the timestamp of a time, or the nearest timestamp if IDs cannot show the
-// time.
-func (f *Format) TimestampOf(t time.Time) uint64 {
-	switch {
-	case t.Before(f.Epoch):
-		return 0
-	case t.After(f.Last):
-		return f.last
-	}
-	return f.ticks(t)
-}
-
-// ticks does not use a time.Duration, which overflows after 292 years.
-func (f *Format) ticks(t time.Time) uint64 {
-	ms := uint64(t.UnixMilli() - f.epochMilli)
-	if f.tickMilli == 0 {
-		return ms*f.perMilli + uint64(t.Nanosecond()%1e6)/uint64(f.Tick)
-	}
-	return ms / uint64(f.tickMilli)
 }
 
 // InEncoding returns the integer in an encoding of the format, or in hexadecimal if the integer is
 // not an ID.
-func (f *Format) InEncoding(w integer.Words, e format.Encoding) string {
-	id, err := f.FromWords(w.Array())
-	if err != nil {
-		var b [24]byte
-		w.Put(&b)
-		return hex.EncodeToString(b[len(b)-f.Size:])
+func (f *Format) InEncoding(w integer.Words, e spec.Encoding) string {
+	if !f.Has(w) {
+		return hex.EncodeToString(f.AppendBytes(nil, w))
 	}
-	return id.In(e)
+	return f.In(w, e)
 }
 
 // errSmall is the error of an integer in the format's first tick. Such an integer is so small that
 // it is probably a count.
-var errSmall = errors.New("the number is too small: its timestamp would be 0")
+var errSmall = parseerr.Kindf(sortid.ErrRange, "the number is too small: its timestamp would be 0")
 
 // ReadLine returns the ID of a text in any encoding, and the encoding. The text is canonical if the
 // format writes the ID in this way. The text may have the prefix of a typed ID, or \x or 0x before
 // hexadecimal digits.
-func (f *Format) ReadLine(text []byte) (w integer.Words, e format.Encoding, canonical bool,
+func (f *Format) ReadLine(text []byte) (w integer.Words, e spec.Encoding, canonical bool,
 	err error) {
 	w, canonical, textErr := f.readText(text)
 	if textErr == nil {
-		return w, format.Text, canonical, nil
+		return w, spec.Text, canonical, nil
 	}
-	digits, prefixed := textcodec.CutHexPrefix(text)
-	var id format.ID
-	var typed string // the prefix of a typed ID
-	if prefixed {
-		e = format.Hex
-		id, err = f.ParseAs(e, string(digits))
-	} else {
-		var c format.Candidate
-		c, err = f.Read(string(text))
-		id, e, typed = c.ID, c.Encoding, c.Prefix
-	}
-	if e == format.Text && typed == "" && len(text) == 2*f.Size &&
-		slices.Contains(f.Encodings, format.Hex) {
-		// It is probably a hexadecimal text with a wrong digit.
-		e = format.Hex
-		id, err = f.ParseAs(e, string(text))
-	}
+	digits, r, err := f.readOther(text)
 	switch {
-	case err != nil && e == format.Text:
-		return integer.Words{}, e, false, textErr
+	case err != nil && r.Encoding == spec.Text:
+		return integer.Words{}, r.Encoding, false, textErr
 	case err != nil:
-		return integer.Words{}, e, false, err
+		return integer.Words{}, r.Encoding, false, err
+	case r.Encoding == spec.Int && f.Tick != 0 && f.Timestamp(&r.Words) == 0:
+		return integer.Words{}, r.Encoding, false, errSmall
 	}
-	if w = integer.FromArray(id.Words()); e == format.Int && f.Tick != 0 && f.Timestamp(&w) == 0 {
-		return integer.Words{}, e, false, errSmall
+	return r.Words, r.Encoding, r.Prefix+f.In(r.Words, r.Encoding) == string(digits), nil
+}
+
+// readOther reads a text that is not a plain text of the format. The result digits is the text
+// without 0x or \x.
+func (f *Format) readOther(text []byte) (digits []byte, r spec.Reading, err error) {
+	digits, prefixed := textcodec.CutHexPrefix(text)
+	if prefixed {
+		r.Encoding = spec.Hex
+	} else {
+		r, err = f.Read(string(text))
+		if r.Encoding != spec.Text || r.Prefix != "" || len(text) != 2*f.Size ||
+			!f.HasEncoding(spec.Hex) {
+			return digits, r, err
+		}
+		r.Encoding = spec.Hex // it is probably a hexadecimal text with a wrong digit
 	}
-	return w, e, typed+id.In(e) == string(digits), nil
+	r.Words, err = f.ParseAs(spec.Hex, string(digits))
+	return digits, r, err
 }
 
 func (f *Format) readText(text []byte) (w integer.Words, canonical bool, err error) {
-	if f.fast.text != nil {
-		return f.fast.text(text)
+	if f.Codec.Read != nil {
+		return f.Codec.Read(text)
 	}
-	id, err := f.ParseAs(format.Text, string(text))
+	full := text
+	if zeros := f.omittedZeros(text); zeros > 0 {
+		full = append(bytes.Repeat([]byte(f.Text.Symbols[:1]), zeros), text...)
+	}
+	w, err = f.ParseAs(spec.Text, string(full))
 	if err != nil {
 		return w, false, err
 	}
 	var buf [64]byte
-	written := id.Append(buf[:0], format.Text)
+	written := f.Append(buf[:0], w, spec.Text)
+	if len(full) > len(text) {
+		return w, bytes.Equal(full, written) && text[0] != f.Text.Symbols[0], nil
+	}
 	if i := bytes.LastIndexByte(text, '-'); i > 0 && !strings.Contains(f.Text.Characters, "-") &&
-		!hasCapital(text[i:]) {
+		!textcodec.HasCapital(text[i:]) {
 		text = text[:i] // ParseAs has compared the check
 	}
 	prefix, found := bytes.CutSuffix(text, written)
-	return integer.FromArray(id.Words()),
-		found && (len(prefix) == 0 || prefix[len(prefix)-1] == '_'), nil
+	return w, found && (len(prefix) == 0 || prefix[len(prefix)-1] == '_'), nil
+}
+
+// omittedZeros returns how many leading zeros a text lacks. Many libraries write a UUID in another
+// alphabet with as few digits as possible.
+func (f *Format) omittedZeros(text []byte) int {
+	const least = 16 // a random UUID hardly has fewer digits
+	if !Boxed(f.Format) || f.Text.Groups != nil || len(text) < least {
+		return 0
+	}
+	return max(f.Text.Lengths[0]-len(text), 0)
 }
 
 // AppendLines appends the IDs of the text's first lines. It stops at the first line that is not a
 // canonical ID of this encoding and length, or that does not end with LF.
-func (f *Format) AppendLines(list []integer.Words, text []byte, e format.Encoding,
+func (f *Format) AppendLines(list []integer.Words, text []byte, e spec.Encoding,
 	length int) []integer.Words {
-	if e == format.Text && f.fast.lines != nil && length == f.Text.Lengths[0] {
-		return f.fast.lines(list, text)
+	if e == spec.Text && f.Codec.Lines != nil && length == f.Text.Lengths[0] {
+		return f.Codec.Lines(list, text)
 	}
 	for length < len(text) && text[length] == '\n' {
 		var w integer.Words
 		var ok bool
 		switch e {
-		case format.Text:
+		case spec.Text:
 			var err error
 			w, ok, err = f.readText(text[:length])
 			ok = ok && err == nil
-		case format.Hex, format.UUID:
+		case spec.Hex, spec.UUID:
 			w, ok = f.readBytes(text[:length], e)
 		}
 		if !ok {
@@ -229,9 +165,9 @@ func (f *Format) AppendLines(list []integer.Words, text []byte, e format.Encodin
 	return list
 }
 
-func (f *Format) readBytes(text []byte, e format.Encoding) (w integer.Words, ok bool) {
+func (f *Format) readBytes(text []byte, e spec.Encoding) (w integer.Words, ok bool) {
 	var raw [24]byte
-	if e == format.UUID {
+	if e == spec.UUID {
 		if len(text) != textcodec.UUIDLen || textcodec.DecodeUUID((*[16]byte)(raw[8:]), text) >= 0 {
 			return w, false
 		}
@@ -244,13 +180,9 @@ func (f *Format) readBytes(text []byte, e format.Encoding) (w integer.Words, ok 
 			return w, false
 		}
 	}
-	if hasCapital(text) {
+	if textcodec.HasCapital(text) {
 		return w, false
 	}
 	w = integer.FromBytes(&raw)
-	if f.allIDs {
-		return w, true
-	}
-	_, err := f.FromWords(w.Array())
-	return w, err == nil
+	return w, f.HasAll() || f.Has(w)
 }

@@ -8,20 +8,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 )
 
-func texts(t *testing.T, f *Format, encoding format.Encoding, n int) (lines []string) {
+func texts(t *testing.T, f *Format, encoding spec.Encoding, n int) (lines []string) {
 	id, err := f.Parse(f.Example)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(7, 7))
 	for range n {
-		w := integer.FromArray(id.Words())
+		w := id
 		w.Low ^= r.Uint64() >> 46
 		lines = append(lines, f.InEncoding(w, encoding))
 	}
@@ -30,7 +30,7 @@ func texts(t *testing.T, f *Format, encoding format.Encoding, n int) (lines []st
 
 // variants calls try with texts of IDs, and with texts that differ from them in a byte or in letter
 // case.
-func variants(t *testing.T, f *Format, encoding format.Encoding, try func(text string)) {
+func variants(t *testing.T, f *Format, encoding spec.Encoding, try func(text string)) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, s := range texts(t, f, encoding, 4) {
 		try(s)
@@ -77,7 +77,7 @@ func TestCanonical(t *testing.T) {
 				}
 			})
 			// If a format has one length and one case, all its texts are canonical.
-			several := encoding != format.Text || f.Text.FoldsCase || len(f.Text.Lengths) > 1
+			several := encoding != spec.Text || f.Text.FoldsCase || len(f.Text.Lengths) > 1
 			if f.Generates && (sound == 0 || several && other == 0) {
 				t.Errorf("%s %s: %d texts were canonical, %d were not", f.Name, encoding, sound,
 					other)
@@ -98,7 +98,7 @@ func TestAppendLines(t *testing.T) {
 				for _, end := range []string{"\n", others[n%len(others)]} {
 					input := fmt.Sprint(around[0], "\n", text, end, around[1], "\n")
 					var want []integer.Words
-					for rest := input; encoding != format.Int && len(rest) > length &&
+					for rest := input; encoding != spec.Int && len(rest) > length &&
 						rest[length] == '\n'; rest = rest[length+1:] {
 						v, as, canonical, err := f.ReadLine([]byte(rest[:length]))
 						if err != nil || !canonical || as != encoding {
@@ -118,13 +118,13 @@ func TestAppendLines(t *testing.T) {
 }
 
 func TestPrefixes(t *testing.T) {
-	for _, ours := range format.Ours() {
+	for _, ours := range spec.Ours() {
 		f := FormatOf(ours)
-		hex := texts(t, f, format.Hex, 1)[0]
+		hex := texts(t, f, spec.Hex, 1)[0]
 		want, _, _, _ := f.ReadLine([]byte(hex))
 		for _, prefix := range []string{"", `\x`, `\\x`, "0x", "0X"} {
 			v, encoding, canonical, err := f.ReadLine([]byte(prefix + hex))
-			if err != nil || v != want || encoding != format.Hex || !canonical {
+			if err != nil || v != want || encoding != spec.Hex || !canonical {
 				t.Errorf("%s %s%s: %v %s %v %v", f.Name, prefix, hex, v, encoding, canonical, err)
 			}
 		}
@@ -138,7 +138,7 @@ func TestPrefixes(t *testing.T) {
 }
 
 func TestTyped(t *testing.T) {
-	for _, ours := range format.Ours() {
+	for _, ours := range spec.Ours() {
 		f := FormatOf(ours)
 		for _, v := range conformance.VectorsOf(t, f.Name).Typed.Valid {
 			inner, err := f.Parse(v.Inner)
@@ -146,7 +146,7 @@ func TestTyped(t *testing.T) {
 				t.Fatal(err)
 			}
 			if w, e, canonical, err := f.ReadLine([]byte(v.Text)); err != nil ||
-				e != format.Text || !canonical || w.Array() != inner.Words() {
+				e != spec.Text || !canonical || w != inner {
 				t.Errorf("%s: %v, %s, canonical %t, %v", v.Text, w, e, canonical, err)
 			}
 		}
@@ -155,9 +155,9 @@ func TestTyped(t *testing.T) {
 
 // Lines of typed and of plain IDs can alternate.
 func TestMixedLengths(t *testing.T) {
-	for _, ours := range format.Ours() {
+	for _, ours := range spec.Ours() {
 		f := FormatOf(ours)
-		plain := texts(t, f, format.Text, 40)
+		plain := texts(t, f, spec.Text, 40)
 		b := Block{}
 		for i, id := range plain {
 			if i%2 == 1 {
@@ -170,7 +170,7 @@ func TestMixedLengths(t *testing.T) {
 			t.Fatalf("%s: %d IDs on %d lines, want %d", f.Name, len(b.IDs), b.Lines, len(plain))
 		}
 		for i, id := range b.IDs {
-			if got := f.InEncoding(id, format.Text); got != plain[i] {
+			if got := f.InEncoding(id, spec.Text); got != plain[i] {
 				t.Errorf("%s: line %d is read as %s, want %s", f.Name, i+1, got, plain[i])
 			}
 		}
@@ -179,16 +179,16 @@ func TestMixedLengths(t *testing.T) {
 
 func TestTimestamps(t *testing.T) {
 	for _, f := range timed() {
-		id, err := f.Parse(texts(t, f, f.Encodings[0], 1)[0])
+		w, err := f.Parse(texts(t, f, f.Encodings[0], 1)[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := integer.FromArray(id.Words())
-		if got := f.TimeOf(f.Timestamp(&w)); !got.Equal(id.Time()) {
-			t.Errorf("%s %s: %v, want %v", f.Name, id, got, id.Time())
+		at := f.Time(&w)
+		if got := f.TimeOf(f.Timestamp(&w)); !got.Equal(at) {
+			t.Errorf("%s %x: %v, want %v", f.Name, w, got, at)
 		}
-		if got := f.TimeOf(f.TimestampOf(id.Time())); !got.Equal(id.Time()) {
-			t.Errorf("%s: the timestamp of %v is of %v", f.Name, id.Time(), got)
+		if got := f.TimeOf(f.TimestampOf(at)); !got.Equal(at) {
+			t.Errorf("%s: the timestamp of %v is of %v", f.Name, at, got)
 		}
 		last := f.Last
 		if f.Reserved {
@@ -210,8 +210,8 @@ func TestTimestamps(t *testing.T) {
 }
 
 func timed() (formats []*Format) {
-	for _, f := range format.All() {
-		if f.Tick != 0 && f.Text.PrefixCharacters == "" { // texts are made without a prefix
+	for _, f := range spec.All() {
+		if f.Tick != 0 && f.Text.Prefix == nil { // texts are made without a prefix
 			formats = append(formats, FormatOf(f))
 		}
 	}
@@ -222,24 +222,40 @@ func timed() (formats []*Format) {
 func TestAllIDs(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	all := 0
-	for _, known := range format.All() {
+	for _, known := range spec.All() {
 		f := FormatOf(known)
 		bad := 0
 		for range 1000 {
 			w := integer.FromArray([3]uint64{r.Uint64(), r.Uint64(), r.Uint64()}).And(
 				integer.Ones(8 * f.Size))
-			if _, err := f.FromWords(w.Array()); err != nil {
+			if !f.Has(w) {
 				bad++
 			}
 		}
-		if f.allIDs {
+		if f.HasAll() {
 			all++
 		}
-		if f.allIDs && bad > 0 {
+		if f.HasAll() && bad > 0 {
 			t.Errorf("%s: %d of 1000 integers are not IDs", f.Name, bad)
 		}
 	}
-	if f := FormatOf(gencore.Must(format.Lookup("scru64"))); f.allIDs || all < 5 {
-		t.Errorf("scru64: allIDs is %v; %d formats in all", f.allIDs, all)
+	if f := FormatOf(gencore.Must(spec.Lookup("scru64"))); f.HasAll() || all < 5 {
+		t.Errorf("scru64: HasAll returns %v; %d formats in all", f.HasAll(), all)
+	}
+}
+
+// The fault of a line that is much shorter or longer than an ID is its length.
+func TestWrongLength(t *testing.T) {
+	for _, known := range spec.All() {
+		f, text := FormatOf(known), known.Example
+		if !Verifiable(known) || f.Encodings[0] == spec.Int {
+			continue
+		}
+		for _, wrong := range []string{"xx", text + strings.Repeat(text[len(text)-1:], 40)} {
+			_, _, _, err := f.ReadLine([]byte(wrong))
+			if err == nil || faultOf(err) != BadLength {
+				t.Errorf("%s %q: %v, want a wrong length", f.Name, wrong, err)
+			}
+		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/internal/sample"
@@ -26,11 +26,11 @@ type outcome struct {
 	err        error
 }
 
-func read(t *testing.T, f *format.Format, r io.Reader, o sample.Options) (all outcome) {
+func read(t *testing.T, f *spec.Format, r io.Reader, o sample.Options) (all outcome) {
 	o.Format = sample.FormatOf(f)
 	in := sample.New(t.Context(), r, o)
 	defer in.Close()
-	encoding, gap := format.Encoding(""), false
+	encoding, gap := spec.Encoding(""), false
 	for b := in.Next(); b != nil; b = in.Next() {
 		for i, s := range b.Segments {
 			if s.Encoding != encoding {
@@ -59,14 +59,14 @@ func read(t *testing.T, f *format.Format, r io.Reader, o sample.Options) (all ou
 }
 
 func TestRead(t *testing.T) {
-	f := gencore.Must(format.Lookup("scru128"))
+	f := gencore.Must(spec.Lookup("scru128"))
 	lines := controls.Sample("scru128", 400)
 	for i := 100; i < 200; i++ {
 		v, _, _, err := sample.FormatOf(f).ReadLine([]byte(lines[i]))
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines[i] = sample.FormatOf(f).InEncoding(v, format.Hex)
+		lines[i] = sample.FormatOf(f).InEncoding(v, spec.Hex)
 	}
 	lines[50] = "what?"
 	lines[51] = ""
@@ -102,7 +102,7 @@ func TestRead(t *testing.T) {
 
 // Next returns everything that was read before an error. Reading ends when the context ends.
 func TestEnds(t *testing.T) {
-	f := gencore.Must(format.Lookup("euid"))
+	f := gencore.Must(spec.Lookup("euid"))
 	broken := errors.New("the cable is cut")
 	text := controls.Text(controls.Sample("euid", 100))
 	if got := read(t, f, io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)),

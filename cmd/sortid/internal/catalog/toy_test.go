@@ -27,7 +27,7 @@ const (
 var tested = []string{"./typed", "./pgxid", "./verify", "./cmd/sortid/web",
 	"./cmd/sortid/internal/catalog"}
 
-// A format of our own needs its package and the files that docs/architecture.md lists, and no other
+// A format of our own needs its package and the files that CONTRIBUTING.md lists, and no other
 // code. The test adds a toy format from testdata/toy, with an overlay of the go command. Then it
 // leaves out one file after another.
 func TestToy(t *testing.T) {
@@ -36,12 +36,12 @@ func TestToy(t *testing.T) {
 	}
 	overlay := newOverlay(t)
 	listed := listedFiles(t)
-	if len(listed) > 15 {
-		t.Errorf("docs/architecture.md lists %d files, want at most 15", len(listed))
+	if len(listed) > 8 {
+		t.Errorf("CONTRIBUTING.md lists %d files, want at most 8", len(listed))
 	}
 	for name := range overlay {
 		if !strings.HasPrefix(name, "toy/") && !slices.Contains(listed, name) {
-			t.Errorf("the toy needs %s, which docs/architecture.md does not list", name)
+			t.Errorf("the toy needs %s, which CONTRIBUTING.md does not list", name)
 		}
 	}
 	if out, err := goCommand(t, "test", overlay, append(everyFormat, tested...)...); err != nil {
@@ -51,7 +51,7 @@ func TestToy(t *testing.T) {
 	for _, name := range listed {
 		t.Run("without "+name, func(t *testing.T) {
 			if overlay[name] == "" {
-				t.Fatalf("%s is in docs/architecture.md, but not in %s", name, toy)
+				t.Fatalf("%s is in CONTRIBUTING.md, but not in %s", name, toy)
 			}
 			less := maps.Clone(overlay)
 			delete(less, name)
@@ -140,9 +140,9 @@ func roundTrip(t *testing.T, overlay map[string]string) {
 	}
 }
 
-// listedFiles returns the files in the list of docs/architecture.md, with the toy's name.
+// listedFiles returns the files in the list of CONTRIBUTING.md, with the toy's name.
 func listedFiles(t *testing.T) (files []string) {
-	text := string(check.Must(os.ReadFile(clone + "/docs/architecture.md"))(t))
+	text := string(check.Must(os.ReadFile(clone + "/CONTRIBUTING.md"))(t))
 	_, section, _ := strings.Cut(text, "\n### A sixth format\n")
 	_, list, _ := strings.Cut(section, "\n\n- ")
 	list, _, _ = strings.Cut("- "+list, "\n\n")
@@ -153,7 +153,7 @@ func listedFiles(t *testing.T) (files []string) {
 		}
 	}
 	if len(files) == 0 {
-		t.Fatal(`docs/architecture.md has no list below "A sixth format"`)
+		t.Fatal(`CONTRIBUTING.md has no list below "A sixth format"`)
 	}
 	return files
 }

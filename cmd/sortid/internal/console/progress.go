@@ -1,6 +1,7 @@
 package console
 
 import (
+	"io"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -12,15 +13,18 @@ type Progress struct {
 	console *Console
 	bar     *progressbar.ProgressBar
 	next    time.Time
+	what    string
+
+	terminal io.Closer // closed: another command may show progress there
 }
 
-// Progress returns a Progress for a task of unknown size, with a unit such as "lines". It returns
-// nil if the same terminal shows results, or lines that the user types.
-func (c *Console) Progress(unit string) *Progress {
+// Progress is like [Console.NewProgress], but returns nil if the same terminal shows results, or
+// lines that the user types.
+func (c *Console) Progress(unit string, total int64) *Progress {
 	if c.OutTerminal || c.InTerminal && unit == "lines" {
 		return nil
 	}
-	return c.NewProgress(unit, -1)
+	return c.NewProgress(unit, total)
 }
 
 // NewProgress returns a Progress with a percentage and the time left, for a task of size total. A
@@ -41,16 +45,17 @@ func (c *Console) NewProgress(unit string, total int64) *Progress {
 		options = append(options, progressbar.OptionShowBytes(true))
 	} else {
 		options = append(options, progressbar.OptionShowCount(), progressbar.OptionShowIts(),
-			progressbar.OptionSetItsString(unit))
+			progressbar.OptionSetItsString(unit), progressbar.OptionShowTotalBytes(total >= 0))
 	}
 	p.bar = progressbar.NewOptions64(total, options...)
 	p.bar.StartWithoutRender()
 	return p
 }
 
+// Describe sets the text before the bar.
 func (p *Progress) Describe(what string) {
 	if p != nil {
-		p.bar.Describe(what)
+		p.what = what
 	}
 }
 
@@ -66,7 +71,15 @@ func (p *Progress) Show(n uint64) {
 	p.next = now.Add(200 * time.Millisecond)
 	p.console.mu.Lock()
 	defer p.console.mu.Unlock()
+	if p.terminal == nil {
+		if p.terminal = claimTerminal(p.console.Err); p.terminal == nil {
+			return
+		}
+	}
 	p.console.drawn = true
+	if p.what != "" {
+		p.bar.Describe(p.what)
+	}
 	p.bar.Set64(int64(n))
 }
 
@@ -79,5 +92,8 @@ func (p *Progress) End() {
 	if p.console.drawn {
 		p.bar.Clear()
 		p.console.drawn = false
+	}
+	if p.terminal != nil {
+		p.terminal.Close()
 	}
 }

@@ -24,7 +24,8 @@ func testProgress(t *testing.T) {
 		}
 		time.Sleep(time.Nanosecond)
 		p.Show(1234567)
-		if got := out.String(); !strings.Contains(got, want) || !strings.Contains(got, "IDs") {
+		if got := out.String(); !strings.Contains(got, want) || !strings.Contains(got, "IDs") ||
+			strings.Contains(got, "/-") {
 			t.Errorf("of %d: %q", total, got)
 		}
 		c.Say("a message")
@@ -43,7 +44,7 @@ func testProgress(t *testing.T) {
 	}
 	for _, c := range []*Console{{Err: &out}, {Err: &out, ErrTerminal: true, OutTerminal: true},
 		{Err: &out, ErrTerminal: true, Quiet: true}} {
-		if p := c.Progress("IDs"); p != nil {
+		if p := c.Progress("IDs", 9); p != nil {
 			t.Error("progress where nobody sees it, or where it is in the way")
 		}
 	}

@@ -78,7 +78,7 @@ func (f *Formats) Set(text string) error {
 func ChooseFormats(cmd *cobra.Command, name, kind, usage string, of []*format.Format) *Formats {
 	return chooseFormats(cmd, name, kind, usage, of, func(name string) (*format.Format, error) {
 		i := slices.IndexFunc(of,
-			func(known *format.Format) bool { return strings.EqualFold(known.Name, name) })
+			func(known *format.Format) bool { return strings.EqualFold(known.Name(), name) })
 		if i < 0 {
 			return nil, Unknown("format", name, catalog.Names(of))
 		}

@@ -43,7 +43,7 @@ func (l *Layout) Apply(formats []*format.Format) ([]*format.Format, error) {
 	case 0:
 	case 1:
 		base, bits = formats[0], nil
-		name = base.Name
+		name = base.Name()
 	default:
 		return nil, console.UsageErrorf("--epoch, --unit and --layout change one format, not %d",
 			len(formats))
@@ -61,7 +61,7 @@ func (l *Layout) Apply(formats []*format.Format) ([]*format.Format, error) {
 	if l.cmd.Flags().Changed("unit") && l.unit <= 0 {
 		return nil, console.UsageErrorf("--unit %v: want a duration above 0, such as 10ms", l.unit)
 	}
-	own, err := base.With(name, epoch, l.unit, bits)
+	own, err := base.With(format.Variant{Name: name, Epoch: epoch, Tick: l.unit, Bits: bits})
 	if err != nil {
 		return nil, console.UsageErrorf("--epoch, --unit, --layout: %w", err)
 	}

@@ -27,7 +27,7 @@ func ChooseOptions(cmd *cobra.Command) *Options {
 			if allHave(o.Name) {
 				usage[o.Name] = o.Usage
 			} else {
-				usage[o.Name] += "; " + f.Name + ": " + o.Usage
+				usage[o.Name] += "; " + f.Name() + ": " + o.Usage
 			}
 			if cmd.Flags().Lookup(o.Name) != nil {
 				continue
@@ -74,7 +74,7 @@ func (options *Options) Values(f *format.Format, leased bool) (map[string]string
 			values[o.Name] = value
 		} else if o.Needed {
 			return nil, console.UsageErrorf(
-				"%s needs --%s %s or the environment variable %s, or --lease URL: %s", f.Name,
+				"%s needs --%s %s or the environment variable %s, or --lease URL: %s", f.Name(),
 				o.Name, o.Value, o.Env, o.Usage)
 		}
 	}

@@ -3,20 +3,27 @@ package input
 import (
 	"bufio"
 	"bytes"
+	"compress/bzip2"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+	"golang.org/x/text/encoding/unicode"
 )
 
 var (
 	gzipMagic = []byte{0x1f, 0x8b}
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	// Packed by default, with the largest blocks; the first block begins with digits of pi.
+	bzip2Magic = []byte("BZh91AY&SY")
+	xzMagic    = []byte("\xfd7zXZ\x00")
 )
 
-// Decompress decompresses r if it is compressed. To find out, it waits only for the first bytes. A
-// goroutine decompresses while the caller works on what it has read, until the caller calls Close.
-func Decompress(r io.Reader) (io.ReadCloser, error) {
+// Plain reads r as UTF-8. It decompresses gzip, Zstandard, bzip2 and xz, and decodes UTF-16 with a
+// byte-order mark. To find out, it waits only for the first bytes. A goroutine decompresses while the
+// caller works on what it has read, until the caller calls Close.
+func Plain(r io.Reader) (io.ReadCloser, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	var plain io.ReadCloser
 	switch {
@@ -32,15 +39,34 @@ func Decompress(r io.Reader) (io.ReadCloser, error) {
 			return nil, err
 		}
 		plain = d.IOReadCloser()
+	case begins(b, bzip2Magic):
+		plain = io.NopCloser(bzip2.NewReader(b))
+	case begins(b, xzMagic):
+		d, err := xz.NewReader(b)
+		if err != nil {
+			return nil, err
+		}
+		plain = io.NopCloser(d)
 	default:
-		return io.NopCloser(b), nil
+		return io.NopCloser(decode(b)), nil
 	}
 	out, in := io.Pipe()
 	go func() {
 		defer plain.Close()
 		in.CloseWithError(forward(in, plain, b))
 	}()
-	return out, nil
+	return struct {
+		io.Reader
+		io.Closer
+	}{decode(bufio.NewReader(out)), out}, nil
+}
+
+// decode decodes UTF-16 if the text begins with its byte-order mark.
+func decode(b *bufio.Reader) io.Reader {
+	if begins(b, []byte("\xff\xfe")) || begins(b, []byte("\xfe\xff")) {
+		return unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(b)
+	}
+	return b
 }
 
 // forward copies what it decompresses from b. It writes large pieces, but before it could wait for

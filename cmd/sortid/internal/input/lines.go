@@ -14,10 +14,6 @@ const maxLine = 64 << 10
 // errTooLong means that the line is longer than maxLine, and was skipped.
 var errTooLong = errors.New("longer than 64 KiB, so it is no ID; skipped")
 
-// ErrUTF16 means that the input begins like UTF-16. The reader stops there.
-var ErrUTF16 = errors.New(
-	`this is UTF-16, as Windows writes it, and not UTF-8; "iconv -f UTF-16 -t UTF-8" converts it`)
-
 // A block has whole lines of an input, or a line that is too long.
 type block struct {
 	text  string    // at most maxLine bytes
@@ -39,8 +35,7 @@ func newBlockReader(r io.Reader) *blockReader {
 	return &blockReader{r: r, buf: make([]byte, 0, maxLine)}
 }
 
-// next returns the next block. Errors are final: [io.EOF], [ErrUTF16] or an error of the underlying
-// reader.
+// next returns the next block. Errors are final: [io.EOF] or an error of the underlying reader.
 func (r *blockReader) next() (block, error) {
 	for r.err == nil {
 		var n int
@@ -80,10 +75,6 @@ func (r *blockReader) block(end int) (block, error) {
 	r.buf = append(r.buf[:0], r.buf[end:]...)
 	r.n += strings.Count(b.text, "\n")
 	if b.first == 1 { // there may be a byte-order mark
-		if strings.HasPrefix(b.text, "\xff\xfe") || strings.HasPrefix(b.text, "\xfe\xff") {
-			r.err = ErrUTF16
-			return block{}, r.err
-		}
 		b.text = strings.TrimPrefix(b.text, "\ufeff")
 	}
 	return b, nil

@@ -28,17 +28,6 @@ func read(r io.Reader) (all []string, err error) {
 	}
 }
 
-func TestUTF16(t *testing.T) {
-	for _, mark := range []string{"\xff\xfe", "\xfe\xff"} {
-		r := newBlockReader(strings.NewReader(mark + "0\x00\n\x000\x00"))
-		for range 2 {
-			if b, err := r.next(); err != ErrUTF16 || b.text != "" {
-				t.Errorf("%q, %v", b.text, err)
-			}
-		}
-	}
-}
-
 func TestLines(t *testing.T) {
 	long := strings.Repeat("x", maxLine)
 	for _, c := range []struct {

@@ -32,10 +32,10 @@ func Texts(c *console.Console, args []string, parallel bool, appendResult Functi
 	}
 	for i, arg := range args {
 		var err error
-		if arg == "-" {
-			err = w.lines(c.In)
-		} else {
+		if arg != "-" {
 			err = w.argument(i+1, arg)
+		} else if err = CheckOutput(c, arg); err == nil {
+			err = w.lines(c.In)
 		}
 		if err != nil {
 			w.progress.End()
@@ -133,13 +133,18 @@ func (w *writer) lines(in io.Reader) error {
 		fmt.Fprintln(w.console.Err,
 			"sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
 	}
-	w.in, w.turn = newBlockReader(Counter{in, &w.read}), make(chan struct{})
+	plain, err := Plain(Counter{in, &w.read})
+	if err != nil {
+		return fmt.Errorf("cannot read standard input: %w", err)
+	}
+	defer plain.Close()
+	w.in, w.turn = newBlockReader(plain), make(chan struct{})
 	close(w.turn)
 	w.size = SizeOf(in)
 	if w.size >= 0 && !w.console.OutTerminal {
 		w.progress = w.console.NewProgress("bytes", w.size)
 	} else {
-		w.progress = w.console.Progress("lines")
+		w.progress = w.console.Progress("lines", -1)
 	}
 	ended := make(chan error, w.workers)
 	for range w.workers {

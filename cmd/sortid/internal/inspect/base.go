@@ -9,18 +9,23 @@ import (
 	"sync"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 // Bases are ways to write an integer or a UUID. Base58 has Bitcoin's alphabet, and Base62 the
 // alphabet 0-9A-Za-z. Base64 is of the bytes, in either alphabet of RFC 4648.
 var Bases = []string{"base58", "base62", "base64"}
 
+// Orders are the orders of bytes from which UUIDs can be read.
+var Orders = spec.Orders()
+
 // alphabets returns the digits of the bases, which formats of UUIDs also have.
 var alphabets = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for _, f := range format.All() {
-		if base, ok := strings.CutPrefix(f.Name, "uuid-"); ok {
-			all[base] = f.Text.Symbols
+		if base, ok := strings.CutPrefix(f.Name(), "uuid-"); ok {
+			all[base] = spec.Of(f).Text.Symbols
 		}
 	}
 	return all
@@ -73,22 +78,45 @@ func (in *Reader) readBase(r *Reading) error {
 		return err
 	}
 	encoding := format.Int
-	if n.BitLen() > 64 && (in.Format == nil || !slices.Contains(in.Format.Encodings, format.Int)) {
+	if n.BitLen() > 64 && (in.Format == nil || !slices.Contains(in.Format.Encodings(), format.Int)) {
 		encoding = format.UUID
 	}
 	plain := n.String()
 	if encoding == format.UUID {
-		hex := fmt.Sprintf("%032x", n)
-		plain = strings.Join([]string{hex[:8], hex[8:12], hex[12:16], hex[16:20], hex[20:]}, "-")
+		var u [16]byte
+		plain = string(textcodec.AppendUUID(nil, (*[16]byte)(n.FillBytes(u[:]))))
 	}
+	return in.readPlain(r, plain, encoding)
+}
+
+// readOrder reads the 16 bytes of a UUID, which were written in the order in.From.
+func (in *Reader) readOrder(r *Reading) (err error) {
+	var text string
+	text, r.Stripped, _ = strip(r.Input)
+	written, ok := spec.UUIDBytes(text)
+	if !ok {
+		b, wrong := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
+		if wrong != nil || len(b) != len(written) {
+			return fmt.Errorf("%s: cannot parse %s: want 16 bytes, as a UUID, 32 hexadecimal digits "+
+				"or Base64", in.From, Quote(r.Input))
+		}
+		copy(written[:], b)
+	}
+	u := spec.Reorder(string(in.From), written, len(text) == textcodec.UUIDLen)
+	return in.readPlain(r, string(textcodec.AppendUUID(nil, &u)), format.UUID)
+}
+
+// readPlain reads what a base or an order of bytes was made to.
+func (in *Reader) readPlain(r *Reading, plain string, e format.Encoding) (err error) {
 	if in.Format != nil {
-		r.Given, r.Encoding = true, encoding
-		r.ID, err = in.Format.ParseAs(encoding, plain)
+		r.Given, r.Encoding = true, e
+		r.ID, err = in.Format.ParseAs(e, plain)
 		return err
 	}
+	text, stripped := r.Input, r.Stripped
 	r.Input = plain
 	err = in.guess(r)
-	r.Input = text
+	r.Input, r.Stripped = text, stripped
 	return err
 }
 

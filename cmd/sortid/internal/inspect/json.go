@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 )
 
@@ -36,7 +37,16 @@ func (r *Reading) AppendJSON(b []byte, at *Place) []byte {
 	if r.Prefix != "" {
 		b = slices.Insert(b, prefixAt, []byte(r.Prefix)...)
 	}
-	b = appendString(append(b[:len(b)-1], `,"input":`...), r.Input)
+	b = b[:len(b)-1]
+	if note := r.note(); note != "" {
+		if b[len(b)-1] == ']' { // the notes about the ID
+			b = append(b[:len(b)-1], ',')
+		} else {
+			b = append(b, `,"notes":[`...)
+		}
+		b = append(appendString(b, note), ']')
+	}
+	b = appendString(append(b, `,"input":`...), r.Input)
 	if name := strings.TrimSuffix(r.Prefix, "_"); name != "" {
 		b = appendString(append(b, `,"prefix":`...), name)
 	}
@@ -55,6 +65,10 @@ func (r *Reading) AppendJSON(b []byte, at *Place) []byte {
 	b = strconv.AppendBool(append(b, `,"plausible":`...), r.Plausible())
 	var reason [128]byte // no allocation
 	b = appendString(append(b, `,"reason":`...), r.appendReason(reason[:0]))
+	if !r.Given && at == nil {
+		b = strconv.AppendFloat(append(b, `,"chance":`...), r.chance, 'g', 2, 64)
+		b = strconv.AppendBool(append(b, `,"doubtful":`...), r.Doubtful())
+	}
 	b = append(b, `,"others":[`...)
 	for i := range r.Others {
 		if i > 0 {
@@ -109,8 +123,8 @@ func appendString[T string | []byte](b []byte, s T) []byte {
 
 // Layout returns the fields of the ID, or of the ID inside.
 func Layout(id format.ID) (fields []format.Field) {
-	if id.Format().Within == nil {
-		return id.Format().Layout // faster
+	if spec.Of(id.Format()).Within == nil {
+		return id.Format().Layout() // faster
 	}
 	for _, v := range id.Fields() {
 		fields = append(fields, v.Field)
@@ -132,5 +146,5 @@ func NewBounds(f *format.Format, from, to time.Time) (*Bounds, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Bounds{f.Name, words.Time(from), words.Time(to), first, end}, nil
+	return &Bounds{f.Name(), words.Time(from), words.Time(to), first, end}, nil
 }

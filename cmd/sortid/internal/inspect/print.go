@@ -13,7 +13,7 @@ import (
 )
 
 // AppendShort appends time, format and fields in a line. If the reading is in doubt, the line ends
-// with a question mark and the number of other readings.
+// with a question mark and the number of other readings, if there are any.
 func AppendShort(b []byte, r *Reading) ([]byte, error) {
 	if t := r.Time(); t.IsZero() {
 		b = append(b, '-')
@@ -68,7 +68,9 @@ type members struct {
 
 	Time               stamp
 	Fields             map[string]string
+	Chance             float64
 	Plausible, Foreign bool
+	Doubtful           bool
 }
 
 // Template returns a function that prints readings by a template.
@@ -87,6 +89,7 @@ func Template(layout string) (func(b []byte, r *Reading) ([]byte, error), error)
 			Hex: r.textIn(format.Hex, nil), Int: r.textIn(format.Int, nil),
 			UUID: r.textIn(format.UUID, nil),
 			Time: stamp{r.Time()}, Plausible: r.Plausible(), Foreign: !r.Ours(),
+			Chance: r.chance, Doubtful: r.Doubtful(),
 			Fields: map[string]string{},
 		}
 		for _, v := range r.ID.Fields() {

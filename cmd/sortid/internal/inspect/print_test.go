@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 // object is what AppendJSON writes, for package json.
@@ -28,6 +29,8 @@ type object struct {
 	Stripped  []string        `json:"stripped,omitempty"`
 	Plausible bool            `json:"plausible"`
 	Reason    string          `json:"reason"`
+	Chance    json.RawMessage `json:"chance,omitempty"`
+	Doubtful  *bool           `json:"doubtful,omitempty"`
 	Others    []other         `json:"others"`
 
 	File   string `json:"file,omitempty"`
@@ -48,7 +51,7 @@ func slowJSON(t *testing.T, r *Reading, at *Place) string {
 	o := object{
 		Format: r.Name(), Text: r.Text(), Hex: r.textIn(format.Hex, nil),
 		Int: r.textIn(format.Int, nil), UUID: r.textIn(format.UUID, nil),
-		Time: FormatTime(r.Time()), Fields: map[string]string{}, Notes: r.ID.Notes(),
+		Time: FormatTime(r.Time()), Fields: map[string]string{}, Notes: r.Notes(),
 		Input: r.Input, Prefix: strings.TrimSuffix(r.Prefix, "_"), Encoding: r.Encoding,
 		Stripped: r.Stripped, Plausible: r.Plausible(), Reason: r.Reason(), Others: []other{},
 	}
@@ -65,6 +68,10 @@ func slowJSON(t *testing.T, r *Reading, at *Place) string {
 		g := &r.Others[i]
 		o.Others = append(o.Others,
 			other{g.Name(), g.Encoding, g.Text(), FormatTime(g.Time()), g.Shape()})
+	}
+	if !r.Given && at == nil {
+		doubtful := r.Doubtful()
+		o.Chance, o.Doubtful = fmt.Appendf(nil, "%.2g", r.chance), &doubtful
 	}
 	if at != nil {
 		o.File, o.Line, o.Column = at.File, at.Line, at.Column
@@ -114,7 +121,7 @@ func TestPrintSlowWay(t *testing.T) {
 		if err := in.Read(&r, text, time.Now()); err != nil {
 			return
 		}
-		if r.ID.Format().NodeCounter > 0 {
+		if spec.Of(r.ID.Format()).NodeCounter > 0 {
 			r.Split = []format.Field{{Name: "node_id", Bits: 8, Low: 16},
 				{Name: "counter", Bits: 16}}
 		}
@@ -127,16 +134,16 @@ func TestPrintSlowWay(t *testing.T) {
 		}
 	}
 	for _, f := range format.All() {
-		id, err := f.Parse(f.Example)
+		id, err := f.Parse(f.Example())
 		if err != nil {
 			t.Fatal(err)
 		}
 		ids := []format.ID{id}
-		if first, end, err := f.Bounds(f.First.Add(-f.Tick), time.Now()); err == nil {
+		if first, end, err := f.Bounds(f.First().Add(-f.Tick()), time.Now()); err == nil {
 			ids = append(ids, first, end) // the first of our formats has a note
 		}
 		for _, id := range ids {
-			for _, e := range f.Encodings {
+			for _, e := range f.Encodings() {
 				text := id.In(e)
 				for _, in := range []*Reader{{}, {Format: f}} {
 					check(in, text, nil)

@@ -2,7 +2,11 @@ package inspect
 
 // A Ratio distinguishes IDs from hashes. Every ID has a plausible time, but only one hash in
 // hundreds does. The zero Ratio is ready to use.
-type Ratio struct{ seen, plausible int }
+type Ratio struct {
+	LeftOut int // How many numbers with a plausible time were not accepted.
+
+	seen, plausible int
+}
 
 // UUIDs distinguishes UUIDs of RFC 9562 from our IDs. Its zero value is ready to use.
 type UUIDs struct{ all, notStandard Ratio }
@@ -19,17 +23,23 @@ func (u *UUIDs) Accept(standard, plausible bool) bool {
 	return likely && u.notStandard.likely()
 }
 
-// Accept counts a number, and reports whether it may be an ID. Its time must be plausible, and
-// at least nine in ten of all counted times. Old times count less.
+// Accept counts a number, and reports whether it may be an ID. Its time must be plausible. All times
+// must be plausible, or at least two and half of all. Old times count less.
 func (r *Ratio) Accept(plausible bool) bool {
 	if r.seen == 64 { // old numbers count less
 		r.seen, r.plausible = r.seen/2, r.plausible/2
 	}
 	r.seen++
-	if plausible {
-		r.plausible++
+	if !plausible {
+		return false
 	}
-	return plausible && r.likely()
+	r.plausible++
+	if !r.likely() {
+		r.LeftOut++
+	}
+	return r.likely()
 }
 
-func (r *Ratio) likely() bool { return r.seen > 0 && r.plausible*10 >= r.seen*9 }
+func (r *Ratio) likely() bool {
+	return r.plausible > 0 && r.plausible == r.seen || r.plausible >= 2 && r.plausible*2 >= r.seen
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 )
 
@@ -18,9 +19,9 @@ import (
 type Guess struct{ format.Candidate }
 
 // Ours reports whether sortid makes IDs of the format.
-func (g Guess) Ours() bool { return g.ID.Format().Generates }
+func (g Guess) Ours() bool { return g.ID.Format().Generates() }
 
-func (g *Guess) Name() string { return g.ID.Format().Name }
+func (g *Guess) Name() string { return g.ID.Format().Name() }
 
 func (g *Guess) Time() time.Time { return g.ID.Time() }
 
@@ -29,7 +30,7 @@ func (g *Guess) Text() string { return g.Prefix + g.ID.String() }
 // textIn returns the ID in an encoding, or "" if the format lacks it. It overwrites the buffer
 // scratch.
 func (g *Guess) textIn(e format.Encoding, scratch []byte) string {
-	if !slices.Contains(g.ID.Format().Encodings, e) {
+	if !slices.Contains(g.ID.Format().Encodings(), e) {
 		return ""
 	}
 	return string(g.ID.Append(scratch[:0], e))
@@ -40,34 +41,37 @@ func (g *Guess) As() string { return g.Name() + " " + string(g.Encoding) }
 // Shape says what texts of the encoding look like.
 func (g *Guess) Shape() string {
 	f := g.ID.Format()
-	shape := f.Text.Alphabet
+	shape := spec.Of(f).Text.Alphabet
 	switch g.Encoding {
 	case format.Hex:
-		shape = fmt.Sprintf("%d hexadecimal digits", 2*f.Size)
+		shape = fmt.Sprintf("%d hexadecimal digits", 2*f.Size())
 	case format.Int:
 		shape = "a decimal integer"
 	case format.UUID:
 		shape = "a UUID's 36 characters"
 	}
-	return shape + f.Text.Mark
+	return shape + spec.Of(f).Text.Mark
 }
 
 // A Reading is a text that was read as an ID, and other IDs that it could be.
 type Reading struct {
 	Input    string
-	Stripped []string // what was removed from Input
+	Stripped []string // What was removed from Input.
 	Guess
-	Given  bool           // the format was named, not guessed
-	Others []Guess        // most probable first
-	Split  []format.Field // node ID and counter, to show instead of their common field
-	now    time.Time      // when it was read
+	Given  bool           // The format was named, not guessed.
+	Others []Guess        // The most probable is first.
+	Split  []format.Field // Node ID and counter, to show instead of their common field.
+	now    time.Time      // When it was read.
+	bare   string         // Input without what was removed.
+	chance float64        // See [spec.Format.Chance].
+	number number         // What Input was, if it was a number of a program.
 }
 
 // hashLength is the number of hexadecimal digits of a SHA-1.
 const hashLength = 40
 
-// A Reader reads texts as IDs of Format, in the encoding From, or in one of the Bases. If Format is nil, it guesses the
-// format. If From is empty, it reads all encodings.
+// A Reader reads texts as IDs of Format, in the encoding From, in one of the Bases or of the Orders.
+// If Format is nil, it guesses the format. If From is empty, it reads all encodings.
 type Reader struct {
 	Format *format.Format
 	From   format.Encoding
@@ -87,6 +91,8 @@ func (in *Reader) Read(r *Reading, text string, now time.Time) error {
 	switch {
 	case slices.Contains(Bases, string(in.From)):
 		return in.readBase(r)
+	case slices.Contains(Orders, string(in.From)):
+		return in.readOrder(r)
 	case in.Format != nil:
 		return in.parseGiven(r)
 	}
@@ -99,7 +105,7 @@ func (in *Reader) Read(r *Reading, text string, now time.Time) error {
 
 func (in *Reader) guess(r *Reading) error {
 	var text string
-	text, r.Stripped = strip(r.Input)
+	text, r.Stripped, r.number = strip(r.Input)
 	in.candidates = format.AppendDetect(in.candidates[:0], text, r.now)
 	all := in.guesses[:0]
 	for _, c := range in.candidates {
@@ -111,14 +117,29 @@ func (in *Reader) guess(r *Reading) error {
 			Quote(text), all[0].Name())
 	}
 	if len(all) == 0 {
-		return unreadable(text, r.now)
+		return r.aboutSign(unreadable(text, r.now))
 	}
 	if len(text) == uuidLength {
 		in.judgeUUID(all)
 	}
 	in.guesses = all
-	r.Guess, r.Others = all[0], all[1:]
+	r.choose(all, text)
 	return nil
+}
+
+// aboutSign appends what a negative number is to an error.
+func (r *Reading) aboutSign(err error) error {
+	if err == nil || !r.number.signed {
+		return err
+	}
+	return fmt.Errorf("%w; %s is %s", err, r.Input, r.number.note(format.ID{}))
+}
+
+// choose sets the first of the guesses for a text.
+func (r *Reading) choose(all []Guess, text string) {
+	r.Guess, r.Others = all[0], all[1:]
+	r.bare = text
+	r.chance = spec.Of(r.ID.Format()).Chance(spec.Encoding(r.Encoding), text, len(r.Prefix))
 }
 
 // Time returns the time of an ID. If the ID is not in the reader's format, Time guesses the format.
@@ -135,7 +156,7 @@ func (in *Reader) Time(text string) (time.Time, error) {
 	case r.Time().IsZero():
 		return time.Time{}, fmt.Errorf("%s is %s, which has no time in it", Quote(text), r.As())
 	}
-	return r.Time(), nil
+	return r.Time(), r.Exact()
 }
 
 // parseGiven parses the input. It first tries the unchanged input, because the function strip
@@ -144,8 +165,8 @@ func (in *Reader) parseGiven(r *Reading) (err error) {
 	r.Given = true
 	if err = in.parse(r, r.Input); err != nil {
 		var bare string
-		if bare, r.Stripped = strip(r.Input); r.Stripped != nil {
-			err = in.parse(r, bare)
+		if bare, r.Stripped, r.number = strip(r.Input); r.Stripped != nil {
+			err = r.aboutSign(in.parse(r, bare))
 		}
 		if errors.Is(err, sortid.ErrLayout) {
 			err = otherVersion(r.Input, in.Format, err)
@@ -160,7 +181,12 @@ func (in *Reader) parse(r *Reading, text string) (err error) {
 		return err
 	}
 	r.Encoding = in.From
-	r.ID, err = in.Format.ParseAs(in.From, text)
+	if r.ID, err = in.Format.ParseAs(in.From, text); err != nil {
+		c, wrong := in.Format.Read(text)
+		if wrong == nil && c.Prefix != "" && c.Encoding == in.From {
+			r.Candidate, err = c, nil
+		}
+	}
 	return err
 }
 
@@ -168,10 +194,10 @@ func (in *Reader) parse(r *Reading, text string) (err error) {
 func otherVersion(text string, given *format.Format, err error) error {
 	want, ok := version(given)
 	for _, f := range format.All() {
-		if has, versioned := version(f); ok && versioned && f.Size == given.Size {
+		if has, versioned := version(f); ok && versioned && f.Size() == given.Size() {
 			if _, wrong := f.Read(text); wrong == nil {
 				return fmt.Errorf("%s: cannot parse %s: it is a %s (version %d, want %d)",
-					given.Name, Quote(text), f.Title, has, want)
+					given.Name(), Quote(text), f.Title(), has, want)
 			}
 		}
 	}
@@ -180,8 +206,8 @@ func otherVersion(text string, given *format.Format, err error) error {
 
 // version returns the version that all IDs of a format have.
 func version(f *format.Format) (v uint64, ok bool) {
-	for _, field := range f.Layout {
-		if field.Kind == format.KindFixed && field.Name == "version" {
+	for _, field := range spec.Of(f).Layout {
+		if field.Kind == spec.KindFixed && field.Name == "version" {
 			return field.Value, true
 		}
 	}
@@ -199,7 +225,7 @@ func (r *Reading) keep(e format.Encoding) error {
 		return fmt.Errorf("no format reads %s as %s with a plausible time, only as %s; "+
 			"use --format to choose a format", Quote(r.Input), e, r.As())
 	}
-	r.Guess, r.Others = fit[0], fit[1:]
+	r.choose(fit, r.bare)
 	return nil
 }
 
@@ -220,7 +246,7 @@ func (in *Reader) judgeUUID(all []Guess) {
 // its format was named.
 func Found(id format.ID, e format.Encoding, text string, given bool, now time.Time) Reading {
 	c := format.Candidate{ID: id, Encoding: e,
-		WordLike: id.Format().Search.WordLike && e == format.Text}
+		WordLike: spec.Of(id.Format()).Search.WordLike && e == format.Text}
 	return Reading{Input: text, Guess: Guess{c}, Given: given, now: now}
 }
 
@@ -244,12 +270,48 @@ func (r *Reading) Sure() error {
 	return nil
 }
 
-// Doubtful reports whether the format was guessed, and another reading has another time or the text
-// looks like a word.
+// Exact returns an error with the time if the input is a number that may have been rounded.
+func (r *Reading) Exact() error {
+	if !r.number.rounded() {
+		return nil
+	}
+	at := ""
+	if t := r.Time(); !t.IsZero() {
+		at = ": " + FormatTime(t)
+	}
+	return fmt.Errorf("%s is %s%s", Quote(r.Input), r.number.note(r.ID), at)
+}
+
+// note says what the number is if it is not exactly the ID, or that a UUID without a time has one in
+// another order of its bytes.
+func (r *Reading) note() string {
+	if note := r.number.note(r.ID); note != "" {
+		return note
+	}
+	if r.Given || r.bare == "" || !r.Time().IsZero() {
+		return ""
+	}
+	return spec.InOtherOrder(r.bare, r.now)
+}
+
+// Notes returns remarks about the ID and about its number.
+func (r *Reading) Notes() []string {
+	notes := r.ID.Notes()
+	if note := r.note(); note != "" {
+		notes = append(notes, note)
+	}
+	return notes
+}
+
+// Doubtful reports whether the number may have been rounded; or the format was guessed, and another
+// reading has another time or many other texts have this reading.
 func (r *Reading) Doubtful() bool {
-	return !r.Given && (r.WordLike ||
+	return r.number.rounded() || !r.Given && (r.isCommon() ||
 		slices.ContainsFunc(r.Others, func(g Guess) bool { return !g.Time().Equal(r.Time()) }))
 }
+
+// isCommon reports whether many other texts have this reading.
+func (r *Reading) isCommon() bool { return r.WordLike || r.chance >= spec.Judgement.Doubt }
 
 // Agreed returns the ID in an encoding if all readings are the same there, and "" otherwise. Formats
 // that have no such encoding must have the same number.
@@ -273,6 +335,9 @@ func (r *Reading) Agreed(e format.Encoding) (text string) {
 // reading is not [Reading.Sure].
 func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	t := r.Time()
+	if err := r.Exact(); err != nil {
+		return b, err
+	}
 	if r.Doubtful() {
 		if err := r.Sure(); err != nil {
 			return b, err
@@ -295,8 +360,12 @@ func (r *Reading) appendReason(b []byte) []byte {
 	if !r.Time().IsZero() {
 		b = append(b, ", and its time is plausible"...)
 	}
-	if r.WordLike {
+	switch {
+	case r.WordLike:
 		b = append(b, ", but many words look like that"...)
+	case r.isCommon():
+		b = strconv.AppendFloat(append(b, ", but "...), 100*r.chance, 'g', 3, 64)
+		b = append(b, " % of random texts like it have this reading"...)
 	}
 	return b
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 var wrappers = []struct{ open, close, name string }{
@@ -13,12 +14,17 @@ var wrappers = []struct{ open, close, name string }{
 	{"{", "}", "braces"},
 }
 
-// strip removes quotes, brackets and prefixes. It returns the names of what it has taken.
-func strip(text string) (bare string, taken []string) {
+// strip removes quotes, brackets and prefixes, and reads numbers of programs. It returns the names of
+// what it has taken.
+func strip(text string) (bare string, taken []string, n number) {
+	n, form, ok := readNumber(text)
+	if ok {
+		return n.digits, []string{form}, n
+	}
 	if n := len(text); n > 0 && isWord(text[0]) && isWord(text[n-1]) &&
 		strings.IndexByte(text, '-') < 0 && strings.IndexByte(text, ':') < 0 &&
 		text[min(1, n-1)]|0x20 != 'x' {
-		return text, nil // most texts have nothing to strip
+		return text, nil, number{} // most texts have nothing to strip
 	}
 	take := func(rest, name string) {
 		text = rest
@@ -40,6 +46,13 @@ func strip(text string) (bare string, taken []string) {
 				take(text[1:len(text)-1], w.name)
 			}
 		}
+		// Spreadsheets write '154 and ="154" for texts of digits.
+		if rest, ok := strings.CutPrefix(text, "'"); ok && rest != "" && !strings.Contains(rest, "'") {
+			take(rest, "apostrophe")
+		}
+		if strings.HasPrefix(text, `="`) {
+			take(text[1:], "=")
+		}
 		if len(text) > 9 && strings.EqualFold(text[:9], "urn:uuid:") {
 			take(text[9:], "urn:uuid:")
 		}
@@ -55,7 +68,7 @@ func strip(text string) (bare string, taken []string) {
 	// People put hyphens between groups of symbols.
 	if rest := strings.ReplaceAll(text, "-", ""); rest != text && slices.ContainsFunc(
 		grouped, func(s *format.Format) bool {
-			if !slices.Contains(s.Text.Lengths, len(rest)) {
+			if !slices.Contains(spec.Of(s).Text.Lengths, len(rest)) {
 				return false
 			}
 			_, err := s.Parse(rest)
@@ -63,16 +76,23 @@ func strip(text string) (bare string, taken []string) {
 		}) {
 		take(rest, "hyphens")
 	}
-	return text, taken
+	if taken == nil {
+		return text, nil, number{}
+	}
+	if n, form, ok = readNumber(text); !ok {
+		return text, taken, number{}
+	}
+	take(n.digits, form)
+	return text, taken, n
 }
 
 var grouped = slices.DeleteFunc(format.Ours(),
-	func(s *format.Format) bool { return !s.Text.Grouped })
+	func(s *format.Format) bool { return !spec.Of(s).Text.Grouped })
 
 // isHex reports whether a text is a hexadecimal number as wide as an ID of one of our formats.
 func isHex(text string) bool {
 	return slices.ContainsFunc(format.Ours(),
-		func(s *format.Format) bool { return len(text) == 2*s.Size }) &&
+		func(s *format.Format) bool { return len(text) == 2*s.Size() }) &&
 		strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }
 

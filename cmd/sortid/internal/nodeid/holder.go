@@ -18,12 +18,12 @@ import (
 // A Holder leases a node ID for this process. A generator can be made before Acquire, to find
 // mistakes in its options first. Call Acquire before ClaimTick and WaitTick.
 type Holder struct {
-	console *console.Console
-	Lease   *lease.Lease // nil until Acquire
+	*lease.Lease // nil until Acquire
 
+	console *console.Console
 	options *Options
 	format  *format.Format
-	source  *store.Source
+	source  store.Source
 	stop    context.CancelFunc
 	watch   sync.WaitGroup
 }
@@ -41,12 +41,6 @@ func (h *Holder) TickLength() time.Duration { return nodefield.LeaseFormat(h.for
 // Epoch is when tick 0 begins.
 func (h *Holder) Epoch() time.Time { return nodefield.LeaseFormat(h.format).Epoch }
 
-func (h *Holder) ClaimTick(tick int64) (uint32, int64, error) { return h.Lease.ClaimTick(tick) }
-
-func (h *Holder) WaitTick(ctx context.Context, tick int64) error {
-	return h.Lease.WaitTick(ctx, tick)
-}
-
 // Acquire leases a node ID. It waits for the store for at most [Patience]. With the option Wait, it
 // waits for a free node ID without a limit.
 func (h *Holder) Acquire(ctx context.Context) error {
@@ -55,8 +49,8 @@ func (h *Holder) Acquire(ctx context.Context) error {
 		Realm: o.RealmOf(h.format), Format: nodefield.LeaseFormat(h.format), NodeBits: int(o.Bits),
 		Window: o.Window, Name: MyName(),
 	}
-	if err := config.Validate(); err != nil {
-		return console.UsageError(err)
+	if err := Validate(config); err != nil {
+		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()

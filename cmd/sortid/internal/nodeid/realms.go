@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -39,32 +38,18 @@ type Options struct {
 	Bits       flags.Count
 	Window     time.Duration
 	Create     bool
-	MustExist  bool
 	Wait       bool
-	ForProgram bool         // a new realm has the [NewWindow]
-	Log        *slog.Logger // for messages about new realms; nil: standard error
+	ForProgram bool         // a new realm has the window of the store's [Pace]
+	Log        *slog.Logger // for messages about new realms and slow stores; nil: standard error
 }
 
-// ProgramWindow is the window of a new realm of one size. RenewAfter is how long after a renewal
-// the next one begins at the latest. Together they let a program under "lease exec" survive a store
-// that is away for 120 s from just before a renewal. The renewal was then due at RenewAfter of the
-// window, 10.3 s. "lease exec" ends the program 20 s before the lease does: 10 s for a generator
-// ahead of the clock, 5 s from SIGKILL, and 5 s from SIGTERM. So 14 s are left to find that the
-// store is back: up to 10 s until a request without an answer ends, a pause of up to 2.6 s, and the
-// renewal itself. With a longer window, a killed program's node ID would be free later: it is free
-// one and a half windows after the last renewal.
-const ProgramWindow = 165 * time.Second
-
-// NewWindow returns the window of a new realm of [NewRealm].
-func NewWindow(realm lease.Config) time.Duration {
-	if realm.Format.Mixed && !realm.OneSize {
-		return lease.DefaultWindow
+func (o *Options) say(c *console.Console, format string, args ...any) {
+	if o.Log != nil {
+		o.Log.Info(fmt.Sprintf(format, args...))
+		return
 	}
-	return ProgramWindow
+	c.Say(format, args...)
 }
-
-// RenewAfter returns when the renewal of a program's lease begins; see [ProgramWindow].
-func RenewAfter(window time.Duration) time.Duration { return window / 16 }
 
 // NewRealm returns the configuration of a realm for "lease create" and "lease exec --create". With
 // bits, or with a format other than scru64, the realm grants one size. Without a format, it serves
@@ -77,7 +62,7 @@ func NewRealm(f *format.Format, name string, bits int) (lease.Config, error) {
 	if err != nil {
 		return c, console.UsageErrorf("--node-bits: %w", err)
 	}
-	c.Realm = cmp.Or(name, f.Name)
+	c.Realm = cmp.Or(name, f.Name())
 	return c, nil
 }
 
@@ -92,11 +77,8 @@ func (o *Options) AddFlags(cmd *cobra.Command) {
 		"the lease's window, a `DURATION`; if the store fails, IDs are made for at least half "+
 			"a window (default: the realm's window, usually 1m)")
 	f.BoolVar(&o.Create, "create", false,
-		"make the realm if the store does not have it; without --create, only a new file gets "+
-			"a realm")
-	f.BoolVar(&o.MustExist, "must-exist", false, "make neither a file nor a realm")
+		"make the realm, and the store's file or table, if they are missing")
 	f.BoolVar(&o.Wait, "wait", false, "wait for a node ID if none is free")
-	cmd.MarkFlagsMutuallyExclusive("create", "must-exist")
 }
 
 // Wanted reports whether the flags ask for a lease. An empty URL in --lease is an error, because it
@@ -106,8 +88,7 @@ func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 		return false, console.UsageErrorf(
 			"--lease wants the URL of a store, but is empty; see sortid lease --help")
 	}
-	for _, name := range []string{"realm", "node-bits", "lease-window", "create", "must-exist",
-		"wait"} {
+	for _, name := range []string{"realm", "node-bits", "lease-window", "create", "wait"} {
 		if o.URL == "" && cmd.Flags().Changed(name) {
 			return false, console.UsageErrorf("--%s needs --lease URL", name)
 		}
@@ -115,14 +96,38 @@ func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 	return o.URL != "", checkRealm(cmd)
 }
 
+// Validate checks a configuration that follows from flags. Without NodeBits, it is for node IDs of
+// several sizes. The error names the flag of a wrong duration.
+func Validate(c lease.Config) error {
+	c.NodeBits = cmp.Or(c.NodeBits, 1)
+	err := c.Validate()
+	if err == nil {
+		return nil
+	}
+	for _, d := range []struct {
+		flag    string
+		without lease.Config
+	}{{"lease-window", withSpans(c, 0, c.MaxLead)}, {"lead", withSpans(c, c.Window, 0)}} {
+		if of := (*lease.Error)(nil); d.without.Validate() == nil && errors.As(err, &of) {
+			return console.UsageErrorf("--%s: %s", d.flag, of.Detail)
+		}
+	}
+	return console.UsageError(err)
+}
+
+func withSpans(c lease.Config, window, lead time.Duration) lease.Config {
+	c.Window, c.MaxLead = window, lead
+	return c
+}
+
 // RealmOf returns the realm's name. The default is the format's name.
-func (o *Options) RealmOf(f *format.Format) string { return cmp.Or(o.Realm, f.Name) }
+func (o *Options) RealmOf(f *format.Format) string { return cmp.Or(o.Realm, f.Name()) }
 
 // CheckBits returns an error if no node ID of the format has this size.
 func (o *Options) CheckBits(f *format.Format) error {
 	if most := nodefield.LeaseFormat(f).Bits; o.Bits > flags.Count(most) {
 		return console.UsageErrorf(
-			"--node-bits %d: a node ID of %s has 1 to %d bits", o.Bits, f.Name, most)
+			"--node-bits %d: a node ID of %s has 1 to %d bits", o.Bits, f.Name(), most)
 	}
 	return nil
 }
@@ -135,11 +140,12 @@ func checkRealm(cmd *cobra.Command) error {
 	return nil
 }
 
-// openURL opens a store or a source with the function open. A wrong URL is a usage error. For
+// openURL opens the options' store or source with the function open. A wrong URL is a usage error. For
 // env:NAME the URL is in the environment variable NAME. A list of processes then shows no password
 // to other users.
-func openURL[T any](ctx context.Context, c *console.Console,
-	open func(context.Context, string) (T, error), url string) (opened T, err error) {
+func openURL[T any](ctx context.Context, c *console.Console, o *Options,
+	open func(context.Context, string) (T, error)) (opened T, err error) {
+	url := o.URL
 	if name, ok := strings.CutPrefix(url, "env:"); ok {
 		if url = os.Getenv(name); url == "" {
 			return opened, console.UsageErrorf(
@@ -150,7 +156,7 @@ func openURL[T any](ctx context.Context, c *console.Console,
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline).Round(time.Second)
 		notice := time.AfterFunc(slow, func() {
-			c.Say("no answer from %s yet; this try ends %v after its start", describe(url), left)
+			o.say(c, "no answer from %s yet; this try ends %v after its start", describe(url), left)
 		})
 		defer notice.Stop()
 	}
@@ -169,15 +175,15 @@ func IsServer(url string) bool { return store.IsServer(describe(url)) }
 
 // OpenSource opens the store or the server, and makes the missing realm if the options allow it.
 func OpenSource(ctx context.Context, c *console.Console, o *Options,
-	realm lease.Config) (*store.Source, error) {
+	realm lease.Config) (store.Source, error) {
 	if !IsServer(o.URL) {
 		st, err := Open(ctx, c, o, realm)
 		if err != nil {
 			return nil, err
 		}
-		return &store.Source{Store: st}, nil
+		return store.Direct{Store: st}, nil
 	}
-	source, err := openURL(ctx, c, store.OpenSource, o.URL)
+	source, err := openURL(ctx, c, o, store.OpenSource)
 	if err == nil && o.Create {
 		if err = Create(ctx, c, source, o, realm); err != nil {
 			err = errors.Join(err, source.Close())
@@ -189,32 +195,29 @@ func OpenSource(ctx context.Context, c *console.Console, o *Options,
 	return source, nil
 }
 
-// Open opens the store, and makes missing realms if the options allow it.
+// Open opens the store. If the options allow it, Open makes what is missing: the file or the table,
+// and the realms.
 func Open(ctx context.Context, c *console.Console, o *Options,
 	realms ...lease.Config) (store.Store, error) {
-	create := o.Create
-	st, err := openURL(ctx, c, store.OpenExisting, o.URL)
-	if errors.Is(err, fs.ErrNotExist) && !o.MustExist {
-		create = true
-		st, err = openURL(ctx, c, store.Open, o.URL)
+	st, err := openURL(ctx, c, o, store.OpenExisting)
+	switch {
+	case errors.Is(err, lease.ErrNoRealm) && o.Create:
+		st, err = openURL(ctx, c, o, store.Open)
+	case errors.Is(err, lease.ErrNoRealm) && len(realms) > 0:
+		err = o.missing(err, realms[0])
+	case errors.Is(err, lease.ErrNoRealm):
+		err = o.missing(err, lease.Config{})
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !create && !o.MustExist && strings.HasPrefix(describe(o.URL), "bolt:") {
-		// Another process may have made the file, but no realm yet.
-		names, err := st.Realms(ctx)
-		if err != nil {
-			return nil, errors.Join(err, st.Close())
-		}
-		create = len(names) == 0
-	}
 	for _, config := range realms {
 		_, err := lease.Realm(ctx, st, config.Realm)
-		if errors.Is(err, lease.ErrNoRealm) && create {
-			err = Create(ctx, c, &store.Source{Store: st}, o, config)
-		} else if errors.Is(err, lease.ErrNoRealm) {
+		if errors.Is(err, lease.ErrNoRealm) {
 			err = o.NoRealm(config)
+			if o.Create {
+				err = Create(ctx, c, store.Direct{Store: st}, o, config)
+			}
 		}
 		if err != nil {
 			return nil, errors.Join(err, st.Close())
@@ -225,44 +228,41 @@ func Open(ctx context.Context, c *console.Console, o *Options,
 
 // NoRealm returns the error of a missing realm, with the command that makes it.
 func (o *Options) NoRealm(config lease.Config) error {
-	of := fmt.Sprintf("--node-bits %d", config.NodeBits)
-	if name := config.Format.Name; name != "" {
+	return o.missing(fmt.Errorf("%w: %q in %s", lease.ErrNoRealm, config.Realm, describe(o.URL)),
+		config)
+}
+
+// missing adds the command that makes the realm and its file or table.
+func (o *Options) missing(err error, config lease.Config) error {
+	of, name := "--node-bits N", config.Format.Name
+	switch {
+	case o.ForProgram && config.Format.Mixed && config.Realm != name:
+		of += " (or --format " + name + ")" // perhaps the user gave only the realm's name
+	case name != "":
 		of = "--format " + name
-		if o.ForProgram && config.Format.Mixed && config.Realm != name {
-			of = "--node-bits N (or " + of + ")" // perhaps the user gave only the realm's name
-		}
+	case config.NodeBits != 0:
+		of = fmt.Sprintf("--node-bits %d", config.NodeBits)
 	}
-	return fmt.Errorf("%w: %q in %s. If the realm existed before, the store has lost it or is the "+
-		"wrong store, and a new realm would make IDs a second time. If it never existed, make it: "+
-		"sortid lease create URL --realm %q %s", lease.ErrNoRealm, config.Realm, describe(o.URL),
-		config.Realm, of)
+	return fmt.Errorf("%w. If it existed before, this is the wrong store, or the store has lost it. "+
+		"Then a new one would make IDs a second time: see sortid lease fence --help. If it never "+
+		"existed, make it: sortid lease create %s --realm %q %s", err, o.Shown(),
+		cmp.Or(config.Realm, "NAME"), of)
 }
 
 // Create makes a missing realm, and says so.
-func Create(ctx context.Context, c *console.Console, source *store.Source, o *Options,
-	config lease.Config) (err error) {
+func Create(ctx context.Context, c *console.Console, source store.Source, o *Options,
+	config lease.Config) error {
 	if o.ForProgram && config.Window == 0 {
 		_, err := source.Terms(ctx, config.Realm)
 		if errors.Is(err, lease.ErrNoRealm) {
-			config.Window = NewWindow(config) // an existing realm keeps its window
+			config.Window = PaceOf(o.URL).NewWindow(config) // an existing realm keeps its window
 		} else if err != nil {
 			return err
 		}
 	}
-	created := false
-	if source.Server != nil {
-		if config.Format.Mixed && !config.OneSize {
-			config.NodeBits = 0 // the realm grants all sizes
-		}
-		_, created, err = source.Server.CreateRealm(ctx, config)
-	} else {
-		created, err = lease.Create(ctx, source.Store, config)
-	}
-	if created && o.Log != nil {
-		o.Log.Info("the realm is new", "realm", config.Realm, "store", describe(o.URL))
-	} else if created {
-		fmt.Fprintf(c.Err, "sortid: the realm %q is new; it was made in %s\n", config.Realm,
-			describe(o.URL))
+	created, err := source.Create(ctx, config)
+	if created {
+		o.say(c, "the realm %q is new; it was made in %s", config.Realm, describe(o.URL))
 	}
 	return err
 }

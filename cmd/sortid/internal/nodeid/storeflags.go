@@ -30,7 +30,7 @@ func ChooseStore(c *console.Console, cmd *cobra.Command, patience time.Duration)
 }
 
 // Use opens the store or the server for the function f.
-func (s *StoreFlags) Use(url string, f func(context.Context, *store.Source) error) error {
+func (s *StoreFlags) Use(url string, f func(context.Context, store.Source) error) error {
 	return UseWith(s, url, store.OpenExistingSource, f)
 }
 
@@ -45,7 +45,7 @@ func UseWith[T io.Closer](s *StoreFlags, url string, open func(context.Context, 
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
-	st, err := openURL(ctx, s.console, open, url)
+	st, err := openURL(ctx, s.console, &Options{URL: url}, open)
 	if err != nil {
 		return err
 	}
@@ -55,9 +55,9 @@ func UseWith[T io.Closer](s *StoreFlags, url string, open func(context.Context, 
 // Print prints the output of f, if the error of f is nil or [console.ErrReported]. It closes the
 // store first, because the output's reader may be slow.
 func (s *StoreFlags) Print(url string,
-	f func(context.Context, *store.Source) ([]byte, error)) error {
+	f func(context.Context, store.Source) ([]byte, error)) error {
 	var out []byte
-	err := s.Use(url, func(ctx context.Context, st *store.Source) (err error) {
+	err := s.Use(url, func(ctx context.Context, st store.Source) (err error) {
 		out, err = f(ctx, st)
 		return err
 	})

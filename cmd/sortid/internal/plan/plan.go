@@ -1,16 +1,13 @@
-// Package plan computes which formats fit a load, and for how long. docs/command.md derives the
-// formulas.
 package plan
 
 import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/sqltext"
-	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/generate"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 const (
@@ -87,9 +84,9 @@ func Compute(r Request) (*Plan, error) {
 	l := &load{request: r, perSecond: r.Rate / float64(r.Processes), pairs: pairs(r)}
 	end := from.AddDate(0, 0, int(math.Ceil(r.Years*365.2425)))
 	preferred := 0
-	for _, s := range format.Ours() {
+	for _, s := range spec.Ours() {
 		f := l.format(s, end)
-		if rank := FactsOf(s).Model.Preference; f.Fits && (preferred == 0 || rank < preferred) {
+		if rank := s.Plan.Model.Preference; f.Fits && (preferred == 0 || rank < preferred) {
 			preferred, p.Recommended, p.Command = rank, s.Name, f.command(s, r.Processes)
 		}
 		p.Formats = append(p.Formats, f)
@@ -97,8 +94,8 @@ func Compute(r Request) (*Plan, error) {
 	return p, nil
 }
 
-func (l *load) format(s *format.Format, end time.Time) Format {
-	m, sql := &FactsOf(s).Model, sqltext.FactsOf(s)
+func (l *load) format(s *spec.Format, end time.Time) Format {
+	m, sql := &s.Plan.Model, s.SQL
 	f := Format{
 		Format: s.Name, Fits: true, Tick: s.Tick.Seconds(), PerTick: math.Floor(m.PerTick),
 		Ends: s.Last.UTC().Format(time.DateOnly), Bytes: sql.Bytes, Column: sql.Postgres,
@@ -171,7 +168,7 @@ func (f *Format) because(format string, args ...any) {
 }
 
 // byChance plans a format that needs no node IDs, but can have them.
-func (l *load) byChance(s *format.Format, m *Model, f *Format) {
+func (l *load) byChance(s *spec.Format, m *spec.Model, f *Format) {
 	if m.Least > 0 {
 		f.judgeWaits(l, m.PerTick, m.Least)
 	}
@@ -179,12 +176,12 @@ func (l *load) byChance(s *format.Format, m *Model, f *Format) {
 	if sizes := nodeSizes(l.request.Processes, m.NodeBits); nodes && l.request.Processes > 1 &&
 		len(sizes) > 0 {
 		f.Options[nodeBits] = sizes[0]
-		f.because("a %s ID of %d bits for each process", nodeOption(s), sizes[0])
+		f.because("a %s ID of %d bits for each process", s.Maker.Node, sizes[0])
 		return
 	}
 	f.Collision = l.collision(m.RandomBits)
 	if nodes {
-		f.because("there are %s IDs for at most %d processes", nodeOption(s), 1<<m.NodeBits)
+		f.because("there are %s IDs for at most %d processes", s.Maker.Node, 1<<m.NodeBits)
 	} else {
 		f.because("%s", m.Unique)
 	}
@@ -213,7 +210,7 @@ func nodeSizes(processes, most int) (sizes []int) {
 }
 
 // byNode plans a format that needs node IDs. If its counter overflows, IDs get the next tick.
-func (l *load) byNode(s *format.Format, m *Model, f *Format) {
+func (l *load) byNode(s *spec.Format, m *spec.Model, f *Format) {
 	if l.request.Processes > 1 && !l.request.Nodes {
 		f.refuse("each process needs a node ID of its own, assigned or leased")
 	}
@@ -268,12 +265,12 @@ func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
 	}
 }
 
-func (f *Format) command(s *format.Format, processes int) string {
+func (f *Format) command(s *spec.Format, processes int) string {
 	command := "sortid new " + s.Name
 	switch size := f.Options[nodeBits]; {
 	case size == 0:
 	case processes == 1:
-		command += fmt.Sprintf(" --%s 0/%d", nodeOption(s), size)
+		command += fmt.Sprintf(" --%s 0/%d", s.Maker.Node, size)
 	default:
 		command += fmt.Sprintf(" --lease STORE --node-bits %d", size)
 	}
@@ -283,8 +280,9 @@ func (f *Format) command(s *format.Format, processes int) string {
 	return command
 }
 
-// nodeOption returns the name of the generators' option for the node ID.
-func nodeOption(f *format.Format) string {
-	node, _ := generate.NodeOption(f)
-	return node.Name
+// Preferred returns the format to recommend first.
+func Preferred() *spec.Format {
+	return slices.MinFunc(spec.Ours(), func(a, b *spec.Format) int {
+		return a.Plan.Model.Preference - b.Plan.Model.Preference
+	})
 }

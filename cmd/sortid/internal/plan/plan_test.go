@@ -13,9 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
-	"github.com/sortid/sortid/internal/usage"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 var update = flag.Bool("update", false, "write testdata/plan.json")
@@ -88,12 +87,12 @@ func TestCases(t *testing.T) {
 }
 
 // randomBits returns how many bits of the IDs of one millisecond are random.
-func randomBits(t *testing.T, s *format.Format) (bits int) {
-	for _, f := range check.Must(usage.Of(s, 0))(t)[0].Layout {
-		if f.Kind == format.KindRandom || f.Kind == format.KindCounter || f.PartBits != "" {
+func randomBits(t *testing.T, s *spec.Format) (bits int) {
+	for _, f := range check.Must(s.Usages(0))(t)[0].Layout {
+		if f.Kind == spec.KindRandom || f.Kind == spec.KindCounter || f.PartBits != "" {
 			bits += f.Bits
 		}
-		if f.Start == usage.StartHalf {
+		if f.Start == spec.StartHalf {
 			bits--
 		}
 	}
@@ -120,7 +119,7 @@ func TestCollisionExact(t *testing.T) {
 		perMilli := mul(rat(r.Rate), big.NewRat(1, 1000*n))
 		millis := mul(rat(r.Years), big.NewRat(3652425*24*60*60, 10000), big.NewRat(1000, 1))
 		equal := mul(millis, pairsOfProcesses, perMilli, perMilli)
-		for _, s := range format.Ours() {
+		for _, s := range spec.Ours() {
 			f := planOf(p, s.Name)
 			if s.NodeCounter > 0 || f.Options["node_bits"] > 0 {
 				if f.Collision != 0 {

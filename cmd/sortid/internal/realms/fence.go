@@ -20,6 +20,7 @@ type Fencing struct {
 	Realm              string        // empty: all
 	Lost               *lease.Config // how to make a lost realm again, or nil
 	Skew, Window, Lead time.Duration
+	Pace               nodeid.Pace // of the store
 
 	Names []string // of the realms; Find sets them
 
@@ -39,7 +40,7 @@ func (f *Fencing) Find(ctx context.Context, st store.Store) (err error) {
 		}
 		return err
 	}
-	f.Names, err = realmNames(ctx, st)
+	f.Names, err = store.Direct{Store: st}.Realms(ctx)
 	if f.Lost != nil && !slices.Contains(f.Names, f.Lost.Realm) {
 		f.Names = append(f.Names, f.Lost.Realm)
 	}
@@ -74,7 +75,7 @@ func (f *Fencing) fence(ctx context.Context, st store.Store, name string) (time.
 	}
 	config.Window, config.MaxLead = f.Window, f.Lead
 	if _, err := lease.Realm(ctx, st, name); errors.Is(err, lease.ErrNoRealm) && f.Window == 0 {
-		config.Window = nodeid.NewWindow(config)
+		config.Window = f.Pace.NewWindow(config)
 	}
 	return lease.Fence(ctx, st, config, f.Skew)
 }
@@ -98,5 +99,5 @@ func (f *Fencing) End(err error) error {
 }
 
 func isRealmName(name string) bool {
-	return lease.Config{Realm: name, Format: lease.SCRU64, NodeBits: 1}.Validate() == nil
+	return lease.Config{Realm: name, Format: lease.SCRU64(), NodeBits: 1}.Validate() == nil
 }

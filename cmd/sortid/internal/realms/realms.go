@@ -19,29 +19,51 @@ import (
 	"github.com/sortid/sortid/store"
 )
 
-// A Realm is a snapshot of a realm.
+// A Realm is what a store or a server shows of a realm at one moment.
 type Realm struct {
-	Name    string
-	Root    lease.Record
-	order   []lease.Block
-	records map[lease.Block]lease.Record
-	now     int64         // the current tick, by the store's clock
-	skew    time.Duration // the store's clock minus this machine's
-
-	// Only from a server, which shows leases instead of records:
-	ids  map[lease.Block]string
-	free float64 // the free share
+	Name   string
+	Terms  lease.Terms
+	MaxAge time.Duration // How old the node IDs may be.
+	nodes
+	generation string         // Empty if a server shows the realm.
+	floor      int64          // No grant starts before it; 0 if there is none.
+	now        int64          // The current tick, by the store's clock if it is known.
+	skew       *time.Duration // The store's clock minus this machine's; nil if it is unknown.
+	column     string         // The heading of what identifies a holder.
 }
 
-func (r *Realm) fromServer() bool { return r.ids != nil }
+// nodes are the node IDs of a realm, and how they are divided.
+type nodes interface {
+	Entries(which Listing) []Entry
+	// EntryOf returns what is known of a node ID.
+	EntryOf(b lease.Block) Entry
+	// Around returns the entries of a node ID, and of others that overlap with it.
+	Around(b lease.Block) []Entry
+	share() share
+}
 
-// ReadAll reads the named realm or, without a name, all realms. If it cannot read some records, it
-// prints why, and returns the rest with console.ErrReported.
-func ReadAll(ctx context.Context, c *console.Console, source *store.Source,
+// An access reads realms from a source of one kind, and takes node IDs back.
+type access interface {
+	// load reads a realm. If some records cannot be read, it returns the others, and an error that
+	// matches [lease.ErrRecord].
+	load(ctx context.Context, name string) (*Realm, error)
+	// loadNode reads only what overlaps with a block.
+	loadNode(ctx context.Context, name string, b lease.Block) (*Realm, error)
+	evict(ctx context.Context, e Entry) (held bool, err error)
+}
+
+func accessTo(source store.Source) access {
+	if remote, ok := source.(store.Remote); ok {
+		return server{remote.Server}
+	}
+	return direct{source.(store.Direct).Store}
+}
+
+func ReadAll(ctx context.Context, c *console.Console, source store.Source,
 	name string) (realms []*Realm, err error) {
 	names := []string{name}
 	if name == "" {
-		if names, err = namesOf(ctx, source); err != nil {
+		if names, err = source.Realms(ctx); err != nil {
 			return nil, err
 		}
 		if len(names) == 0 {
@@ -49,7 +71,7 @@ func ReadAll(ctx context.Context, c *console.Console, source *store.Source,
 		}
 	}
 	for _, n := range names {
-		r, problem := loadFrom(ctx, source, n)
+		r, problem := accessTo(source).load(ctx, n)
 		switch {
 		case r == nil && name != "":
 			return nil, problem
@@ -64,98 +86,41 @@ func ReadAll(ctx context.Context, c *console.Console, source *store.Source,
 	return realms, err
 }
 
-func realmNames(ctx context.Context, st store.Store) ([]string, error) {
-	names, err := st.Realms(ctx)
-	slices.Sort(names)
-	return names, err
-}
-
-func namesOf(ctx context.Context, source *store.Source) (names []string, err error) {
-	if source.Store != nil {
-		return realmNames(ctx, source.Store)
+// Choose returns the name or, if it is empty, the name of the only realm.
+func Choose(ctx context.Context, source store.Source, name string) (string, error) {
+	if name != "" {
+		return name, nil
 	}
-	for next := ""; len(names) == 0 || next != ""; {
-		var some []lease.RealmInfo
-		if some, next, err = source.Server.Realms(ctx, nil, next, pageSize); err != nil {
-			return nil, err
-		}
-		for _, r := range some {
-			names = append(names, r.Name)
-		}
-		if len(some) == 0 {
-			break
-		}
-	}
-	return names, nil
-}
-
-const pageSize = 1000
-
-func loadFrom(ctx context.Context, source *store.Source, name string) (*Realm, error) {
-	if source.Store != nil {
-		return load(ctx, source.Store, name)
-	}
-	return loadServer(ctx, source.Server, name)
-}
-
-func ReadOne(ctx context.Context, c *console.Console, source *store.Source,
-	name string) (*Realm, error) {
-	realms, err := ReadAll(ctx, c, source, name)
+	names, err := source.Realms(ctx)
 	switch {
-	case err == console.ErrReported && name == "":
-		return nil, errors.New("choose the realm with --realm")
-	case err != nil && err != console.ErrReported:
-		return nil, err
-	}
-	if len(realms) > 1 {
-		var names []string
-		for _, r := range realms {
-			names = append(names, r.Name)
-		}
-		return nil, console.UsageErrorf("the store has several realms; choose one with --realm: %s",
+	case err != nil:
+		return "", err
+	case len(names) == 0:
+		return "", errors.New("the store has no realms")
+	case len(names) > 1:
+		return "", console.UsageErrorf("the store has several realms; choose one with --realm: %s",
 			strings.Join(names, ", "))
 	}
-	return realms[0], nil
+	return names[0], nil
 }
 
-// If some records cannot be read, load returns the others, and an error that matches
-// [lease.ErrRecord].
-func load(ctx context.Context, st store.Store, name string) (*Realm, error) {
-	root, blocks, unread := lease.Records(ctx, st, name)
-	switch {
-	case errors.Is(unread, lease.ErrRecord):
-	case errors.Is(unread, lease.ErrConfig):
-		return nil, console.UsageError(unread)
-	case unread != nil:
-		return nil, unread
+// ReadNode reads only a node ID, such as 5/17, and those that overlap with it.
+func ReadNode(ctx context.Context, source store.Source, name,
+	text string) (r *Realm, b lease.Block, err error) {
+	if name, err = Choose(ctx, source, name); err != nil {
+		return nil, b, err
 	}
-	here := time.Now()
-	now, err := st.Time(ctx)
-	if errors.Is(err, lease.ErrNoTime) {
-		now, err = here, nil
+	if b, err = lease.ParseBlock(text); err != nil {
+		return nil, b, console.UsageError(err)
 	}
-	if err != nil {
-		return nil, err
+	if r, err = accessTo(source).loadNode(ctx, name, b); err != nil {
+		return nil, b, err
 	}
-	r := &Realm{Name: name, Root: root, records: map[lease.Block]lease.Record{},
-		now: root.Terms.At(now), skew: now.Sub(here)}
-	for _, b := range blocks {
-		r.order = append(r.order, b.Block)
-		r.records[b.Block] = b
+	if b.Size < 1 || int(b.Size) > r.Terms.Bits {
+		return nil, b, console.UsageErrorf("%s: a node ID of realm %q has 1 to %d bits", text, r.Name,
+			r.Terms.Bits)
 	}
-	return r, unread
-}
-
-func (r *Realm) Block(text string) (lease.Block, error) {
-	b, err := lease.ParseBlock(text)
-	if err != nil {
-		return b, console.UsageError(err)
-	}
-	if b.Size < 1 || int(b.Size) > r.Root.Terms.Bits {
-		return b, console.UsageErrorf("%s: a node ID of realm %q has 1 to %d bits", text, r.Name,
-			r.Root.Terms.Bits)
-	}
-	return b, nil
+	return r, b, nil
 }
 
 type Item interface{ lines() [][2]string }
@@ -169,6 +134,7 @@ type Entry struct {
 	Size       int    `json:"node_bits"`
 	State      string `json:"state"`
 	Holder     string `json:"holder,omitempty"`
+	PodGone    bool   `json:"pod_gone,omitempty"` // the cluster has no pod of the holder's name
 	Owner      string `json:"owner,omitempty"`
 	Until      string `json:"until,omitempty"`     // the end of all grants
 	FreeFrom   string `json:"free_from,omitempty"` // when another process can have it
@@ -180,6 +146,7 @@ type Entry struct {
 	ID         string `json:"id,omitempty"` // of the lease; only from a server
 
 	block lease.Block
+	owner lease.Owner // zero if a server shows the entry
 	lead  time.Duration
 }
 
@@ -191,50 +158,44 @@ const (
 	OutOfUse // node IDs that nobody uses and nobody can have yet
 )
 
-func (r *Realm) Entries(which Listing) (entries []Entry) {
-	for _, b := range r.order {
-		rec := r.records[b]
-		if rec.State != lease.Whole && which != AllBlocks {
-			continue
-		}
-		e := r.entry(rec)
-		if which == OutOfUse && !slices.Contains([]string{"expired", "spent", "ahead"}, e.State) {
-			continue
-		}
-		entries = append(entries, e)
-	}
-	return entries
+func newEntry(realm string, b lease.Block, holder string) Entry {
+	return Entry{Realm: realm, Block: b.String(), NodeID: strconv.FormatUint(uint64(b.NodeID), 10),
+		Size: int(b.Size), Holder: console.Printable(holder), block: b}
 }
 
-func (r *Realm) entry(rec lease.Record) Entry {
-	t := r.Root.Terms
-	e := Entry{
-		Realm: r.Name, Generation: r.Root.Generation, Block: rec.Block.String(),
-		NodeID: strconv.FormatUint(uint64(rec.Block.NodeID), 10), Size: int(rec.Block.Size),
-		State: r.state(rec), Holder: console.Printable(rec.Name),
-		HWM: strconv.FormatInt(rec.HWM, 10), Revision: strconv.FormatUint(rec.Revision, 10),
-		block: rec.Block,
-	}
-	if mark := r.mark(rec); mark != 0 {
-		e.lead = t.Duration(mark - r.now)
+func (e Entry) outOfUse() bool {
+	return slices.Contains([]string{"expired", "spent", "ahead"}, e.State)
+}
+
+func overlap(a, b lease.Block) bool { return a.Contains(b) || b.Contains(a) }
+
+// setTimes sets what follows from the end of all grants, and from when another process can have
+// the node ID.
+func (e *Entry) setTimes(t lease.Terms, now, mark, from int64) {
+	if mark != 0 {
+		e.lead = t.Duration(mark - now)
 		ms := e.lead.Milliseconds()
 		e.Until, e.LeadMS = words.Time(t.Time(mark)), &ms
 	}
-	if rec.Owner != (lease.Owner{}) {
-		e.Owner, e.Request = rec.Owner.String(), strconv.FormatUint(rec.Request, 10)
-		e.Deadline = strconv.FormatInt(rec.Deadline, 10)
-	}
-	if from := r.freeFrom(rec); from > r.now {
+	if from > now {
 		e.FreeFrom = words.Time(t.Time(from))
 	}
-	if e.State == "free" {
-		e.Holder = "" // it was given back
+}
+
+// useOf names the use of a node ID that somebody holds, or that waits after its use. For others, it
+// returns an empty string.
+func useOf(held bool, t lease.Terms, now, hwm, from int64) string {
+	switch {
+	case held && now >= hwm:
+		return "expired"
+	case held:
+		return "held"
+	case from > now+t.Window:
+		return "ahead"
+	case from > now:
+		return "spent"
 	}
-	if r.fromServer() { // the other members are known only to the store
-		e.ID = r.ids[rec.Block]
-		e.HWM, e.Revision, e.Owner, e.Request, e.Deadline = "", "", "", "", ""
-	}
-	return e
+	return ""
 }
 
 // IsHeld reports whether somebody holds the node ID.
@@ -242,47 +203,6 @@ func (e Entry) IsHeld() bool { return e.State == "held" || e.State == "expired" 
 
 // Waits reports whether nobody holds the node ID, and nobody can have it yet.
 func (e Entry) Waits() bool { return e.State == "spent" || e.State == "ahead" }
-
-// mark returns the end of all grants that include a block: the largest HWM (high-water mark) of the
-// block, of the blocks that contain it, and of the realm.
-func (r *Realm) mark(rec lease.Record) int64 {
-	mark := max(rec.HWM, r.Root.HWM)
-	for b := rec.Block; b.Size > 1; {
-		b = lease.Block{NodeID: b.NodeID >> 1, Size: b.Size - 1}
-		mark = max(mark, r.records[b].HWM)
-	}
-	return mark
-}
-
-// freeFrom returns the first tick at which another process can have the block, if the lease is not
-// renewed.
-func (r *Realm) freeFrom(rec lease.Record) int64 {
-	from := r.mark(rec) - r.Root.Terms.Lead
-	if rec.Held(r.now) {
-		from = max(from, rec.Deadline)
-	}
-	return from
-}
-
-func (r *Realm) state(rec lease.Record) string {
-	switch {
-	case rec.Revision == 0:
-		return "unused"
-	case rec.State != lease.Whole:
-		return rec.State.String()
-	case rec.Held(r.now) && r.now >= rec.HWM:
-		return "expired"
-	case rec.Held(r.now):
-		return "held"
-	case r.freeFrom(rec) > r.now+r.Root.Terms.Window:
-		return "ahead"
-	case r.freeFrom(rec) > r.now:
-		return "spent"
-	case rec.Owner != (lease.Owner{}):
-		return "lapsed"
-	}
-	return "free"
-}
 
 func (e Entry) Who() string {
 	if e.Holder != "" {
@@ -294,11 +214,18 @@ func (e Entry) Who() string {
 	return "owner " + e.Owner[:8]
 }
 
+func (e Entry) holderText() string {
+	if e.PodGone {
+		return e.Holder + " (no such pod)"
+	}
+	return e.Holder
+}
+
 func (e Entry) lines() [][2]string {
 	return [][2]string{
 		{"node ID", e.Block}, {"realm", realmText(e.Realm, e.Generation)},
 		{"state", e.State},
-		{"holder", e.Holder}, {"owner", e.Owner}, {"request", e.Request}, {"lease", e.ID},
+		{"holder", e.holderText()}, {"owner", e.Owner}, {"request", e.Request}, {"lease", e.ID},
 		{"granted until", e.Until}, {"lead", e.leadText()},
 		{"free from", e.FreeFrom}, {"changes", e.Revision},
 	}
@@ -321,22 +248,6 @@ func (e Entry) leadText() string {
 	return e.lead.String()
 }
 
-// Around returns the entries of the block, and of blocks that overlap with it.
-func (r *Realm) Around(b lease.Block) []Entry {
-	rec, ok := r.records[b]
-	if !ok {
-		rec.Block = b
-	}
-	entries := []Entry{r.entry(rec)}
-	for _, other := range r.order {
-		if o := r.records[other]; other != b && o.State == lease.Whole &&
-			(other.Contains(b) || b.Contains(other)) {
-			entries = append(entries, r.entry(o))
-		}
-	}
-	return entries
-}
-
 // A share says how much of a realm is in each state. The fields add up to 1.
 type share struct {
 	Held    float64 `json:"held"`
@@ -345,36 +256,8 @@ type share struct {
 	Later   float64 `json:"not_yet"` // free, but a grant could not start yet
 }
 
-func (r *Realm) share() (s share) {
-	for i := range uint32(2) {
-		r.count(&s, lease.Block{NodeID: i, Size: 1}, r.Root.HWM)
-	}
-	if r.fromServer() && r.free < s.Free { // after a fence, only the server knows what is free
-		s.Later, s.Free = s.Later+s.Free-r.free, r.free
-	}
-	return s
-}
-
-// count adds a block to s. The parameter mark is the highest HWM of the blocks that contain it.
-func (r *Realm) count(s *share, b lease.Block, mark int64) {
-	rec := r.records[b]
-	mark = max(mark, rec.HWM)
-	part := 1 / float64(uint64(1)<<b.Size)
-	switch {
-	case rec.State == lease.Split || rec.State == lease.Merging:
-		for i := range uint32(2) {
-			r.count(s, lease.Block{NodeID: b.NodeID<<1 | i, Size: b.Size + 1}, mark)
-		}
-	case rec.Held(r.now) && r.now >= rec.HWM:
-		s.Expired += part
-	case rec.Held(r.now):
-		s.Held += part
-	case mark > r.now+r.Root.Terms.Lead:
-		s.Later += part
-	default:
-		s.Free += part
-	}
-}
+// partOf returns which part of all node IDs a block is.
+func partOf(b lease.Block) float64 { return 1 / float64(uint64(1)<<b.Size) }
 
 func (s share) String() string {
 	expired := ""
@@ -408,21 +291,22 @@ type Summary struct {
 }
 
 func (r *Realm) Summary(conditions []string) Summary {
-	t := r.Root.Terms
+	t := r.Terms
 	ms := func(ticks int64) int64 { return ticks * t.Tick }
 	sum := Summary{
-		Realm: r.Name, Generation: r.Root.Generation, Format: t.Format, Bits: t.Bits,
+		Realm: r.Name, Generation: r.generation, Format: t.Format, Bits: t.Bits,
 		NodeBits: t.Only, TickMS: ms(1), EpochTime: words.Time(t.Time(0)), WindowMS: ms(t.Window),
 		LeadMS: ms(t.Lead), share: r.share(),
 		Conditions: append([]string{}, conditions...),
-		terms:      t, skew: r.skew,
+		terms:      t,
 	}
-	if !r.fromServer() {
+	if r.skew != nil {
 		ahead := r.skew.Milliseconds()
-		sum.Clock, sum.AheadMS = words.Time(time.Now().Add(r.skew)), &ahead
+		sum.Clock, sum.AheadMS = words.Time(time.Now().Add(*r.skew)), &ahead
+		sum.skew = *r.skew
 	}
-	if r.Root.HWM != 0 {
-		sum.Floor = words.Time(t.Time(r.Root.HWM))
+	if r.floor != 0 {
+		sum.Floor = words.Time(t.Time(r.floor))
 	}
 	return sum
 }
@@ -472,28 +356,24 @@ func AppendCard(c *console.Console, out []byte, it Item) []byte {
 }
 
 func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []byte {
-	t := r.Root.Terms
+	t := r.Terms
 	out = fmt.Appendf(out, "%s  %d bits, ticks of %v, windows of %v, lead of %v; %v\n",
 		c.Paint(console.Strong, console.Printable(r.Name)), cmp.Or(t.Only, t.Bits),
 		t.Duration(1), t.Rounded(t.Window), t.Rounded(t.Lead), r.share())
-	if r.Root.HWM > r.now+t.Lead {
+	if r.floor > r.now+t.Lead {
 		out = fmt.Appendf(out, "fenced: node IDs are granted from %s on\n",
-			words.Time(t.Time(r.Root.HWM)))
+			words.Time(t.Time(r.floor)))
 	}
 	if len(entries) == 0 {
 		return out
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	who := "OWNER"
-	if r.fromServer() {
-		who = "LEASE"
-	}
-	fmt.Fprintf(w, "NODE ID\tSTATE\tUNTIL\tFREE FROM\t%s\tHOLDER\n", who)
+	fmt.Fprintf(w, "NODE ID\tSTATE\tUNTIL\tFREE FROM\t%s\tHOLDER\n", r.column)
 	for _, e := range entries {
 		id := cmp.Or(e.Owner, e.ID[max(0, len(e.ID)-8):]) // a lease's ID begins with the node ID
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.8s\t%s\n", e.Block, e.State, e.Until, e.FreeFrom, id,
-			e.Holder)
+			e.holderText())
 	}
 	w.Flush()
 	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
@@ -506,24 +386,14 @@ func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []by
 	return out
 }
 
-func (r *Realm) EntryOf(b lease.Block) Entry { return r.entry(r.records[b]) }
-
 // Evict takes a node ID from its holder, and reports whether the holder still had it.
-func (r *Realm) Evict(ctx context.Context, source *store.Source, e Entry) (held bool, err error) {
-	if source.Store != nil {
-		return lease.Evict(ctx, source.Store, r.Name, e.block, r.records[e.block].Owner)
-	}
-	err = source.Server.Evict(ctx, r.Name, e.ID)
-	if errors.Is(err, lease.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
+func Evict(ctx context.Context, source store.Source, e Entry) (held bool, err error) {
+	return accessTo(source).evict(ctx, e)
 }
 
-// Reclaim frees a node ID that waits after its last use; see [lease.Reclaim].
-func (r *Realm) Reclaim(ctx context.Context, source *store.Source, e Entry,
-	ahead time.Duration) error {
-	return lease.Reclaim(ctx, source.Store, r.Name, e.block, ahead)
+// Reclaim frees a node ID that waits after its use.
+func Reclaim(ctx context.Context, st store.Store, e Entry, ahead time.Duration) error {
+	return lease.Reclaim(ctx, st, e.Realm, e.block, ahead)
 }
 
 func AppendJSON[T Item](out []byte, items ...T) []byte {

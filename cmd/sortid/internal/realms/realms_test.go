@@ -2,9 +2,16 @@ package realms
 
 import (
 	"fmt"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
+	service "github.com/sortid/sortid/cmd/sortid/server"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store"
+	"github.com/sortid/sortid/store/http"
 )
 
 func TestShare(t *testing.T) {
@@ -44,10 +51,100 @@ func TestShare(t *testing.T) {
 				{NodeID: 0, Size: 2}: {State: lease.Merging}, {NodeID: 0, Size: 3}: held},
 			"12.5% held, 87.5% free, 0% not available yet"},
 	} {
-		r := &Realm{Root: lease.Record{HWM: c.floor, Terms: lease.Terms{Lead: lead}},
-			records: c.blocks, now: now}
+		r := records{root: lease.Record{HWM: c.floor, Terms: lease.Terms{Lead: lead}},
+			blocks: c.blocks, now: now}
 		if got := fmt.Sprint(r.share()); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
+}
+
+// A server lists only the node IDs that are in use. The others are free, unless a fence forbids it.
+func TestLeases(t *testing.T) {
+	terms := lease.Terms{Bits: 4, Tick: 1, Window: 100, Lead: 40}
+	row := func(b lease.Block, state lease.HoldingState, until, from int64) lease.Holding {
+		return lease.Holding{ID: "id", Block: b, Holder: "h", State: state,
+			Until: terms.Time(until), FreeFrom: terms.Time(from)}
+	}
+	const now = 1000
+	l := leases{RealmInfo: lease.RealmInfo{Name: "r", Terms: terms, FreeShare: 1}, now: now,
+		rows: []lease.Holding{
+			row(lease.Block{NodeID: 0, Size: 2}, lease.Held, now+60, now+90),
+			row(lease.Block{NodeID: 8, Size: 4}, lease.Held, now, now+30),
+			row(lease.Block{NodeID: 9, Size: 4}, lease.Waiting, now+41, now+1),
+			row(lease.Block{NodeID: 10, Size: 4}, lease.Waiting, now+141, now+101),
+			row(lease.Block{NodeID: 11, Size: 4}, lease.Waiting, now+40, now),
+		}}
+	states := func(entries []Entry) (s string) {
+		for _, e := range entries {
+			s += e.Block + " " + e.State + " " + e.Holder + "; "
+		}
+		return s
+	}
+	for what, c := range map[string][2]string{
+		"all": {states(l.Entries(WholeBlocks)),
+			"0/2 held h; 8/4 expired h; 9/4 spent h; 10/4 ahead h; 11/4 free ; "},
+		"out of use": {states(l.Entries(OutOfUse)), "8/4 expired h; 9/4 spent h; 10/4 ahead h; "},
+		"a part":     {states(l.Around(lease.Block{NodeID: 1, Size: 3})), "1/3 unused ; 0/2 held h; "},
+		"a whole": {states(l.Around(lease.Block{NodeID: 2, Size: 2})[:2]),
+			"2/2 unused ; 8/4 expired h; "},
+		"share": {l.share().String(),
+			"25% held, 6.25% expired, 56.2% free, 12.5% not available yet"},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s: %s, want %s", what, c[0], c[1])
+		}
+	}
+	if e := l.Around(lease.Block{NodeID: 1, Size: 3})[0]; e.lead != 60*time.Millisecond {
+		t.Errorf("a part of a larger node ID can be had %v after now, want 60ms", e.lead)
+	}
+	l.FreeShare = 0
+	if s := l.share(); s != (share{Held: 0.25, Expired: 0.0625, Later: 0.6875}) {
+		t.Errorf("fenced: %s, want none free", s)
+	}
+}
+
+// With a server, what is read for one node ID is what a list of all shows of it.
+func TestServerNode(t *testing.T) {
+	for _, one := range []bool{false, true} {
+		st := lease.NewMemory()
+		config := lease.Config{Realm: "r", Format: lease.SCRU64(), NodeBits: 4, OneSize: one}
+		check.Must(lease.Create(t.Context(), st, config))(t)
+		s := check.Must(service.New(service.Config{Store: st, LeasesOnly: true, MustExist: true}))(t)
+		ts := httptest.NewServer(s)
+		defer ts.Close()
+		client := check.Must(http.Open(t.Context(), ts.URL))(t)
+		defer client.Close()
+		for _, bits := range []int{4, 3, 4, 2} {
+			if c := config; !one || bits == 4 {
+				c.NodeBits = bits
+				l := check.Must(lease.AcquireFrom(t.Context(), client, c))(t)
+				defer l.Close(t.Context())
+			}
+		}
+		a := accessTo(store.Remote{Server: client})
+		all := check.Must(a.load(t.Context(), "r"))(t)
+		held := 0
+		for size := uint8(1); size <= 5; size++ {
+			for id := range uint32(1) << size {
+				b := lease.Block{NodeID: id, Size: size}
+				node := check.Must(a.loadNode(t.Context(), "r", b))(t)
+				got, want := blocksOf(node.Around(b)), blocksOf(all.Around(b))
+				if got != want {
+					t.Errorf("%v: %s, want %s", b, got, want)
+				}
+				held += strings.Count(got, "held")
+			}
+		}
+		if held == 0 {
+			t.Error("nothing is held")
+		}
+	}
+}
+
+func blocksOf(entries []Entry) (s string) {
+	for _, e := range entries {
+		s += e.Block + " " + e.State + " " + e.Until + "; "
+	}
+	return s
 }

@@ -1,8 +1,8 @@
 package scan
 
 import (
-	"bytes"
 	"strconv"
+	"strings"
 )
 
 // A selection chooses lines, and prints the lines around them, like grep.
@@ -19,27 +19,23 @@ func (o *Options) selects() bool {
 	return o.Output == Lines && (o.Invert || o.Before > 0 || o.After > 0)
 }
 
-// note notes a line of the part text[from:], which matches at an offset.
-func (s *selection) note(text []byte, from, at int) {
-	start := max(from, bytes.LastIndexByte(text[:at], '\n')+1)
+// note notes the line of an ID.
+func (s *selection) note(p *part, m match) {
+	start := max(p.from, strings.LastIndexByte(p.text[:m.Start], '\n')+1)
 	if n := len(s.matched); n == 0 || s.matched[n-1] < start {
 		s.matched = append(s.matched, start)
 	}
 }
 
-// selectLines prints the chosen lines of text[from:], and the lines around them.
-func (s *scan) selectLines(text []byte, from int) {
+// selectLines prints the chosen lines of a part, and the lines around them.
+func (s *scan) selectLines(p *part) {
 	c := &s.selection
-	for at := from; at < len(text); {
-		end := len(text)
-		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-			end = at + i + 1
-		}
+	at := p.from
+	for line := range strings.Lines(p.text[p.from:]) {
 		matches := len(c.matched) > 0 && c.matched[0] == at
 		if matches {
 			c.matched = c.matched[1:]
 		}
-		line := text[at:end]
 		switch {
 		case matches != s.options.Invert:
 			s.found, s.matching = true, s.matching+1
@@ -63,13 +59,13 @@ func (s *scan) selectLines(text []byte, from int) {
 		if line[len(line)-1] == '\n' {
 			s.line++
 		}
-		at = end
+		at += len(line)
 	}
 	c.matched = c.matched[:0]
 }
 
 // appendLine appends a line with the file's name and the line's number, if wanted.
-func (s *scan) appendLine(b, line []byte, separator byte) []byte {
+func (s *scan) appendLine(b []byte, line string, separator byte) []byte {
 	if s.names {
 		b = append(append(b, s.files.name...), separator)
 	}

@@ -1,18 +1,18 @@
 package scan
 
 import (
-	"bytes"
+	"strings"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/typed"
 )
 
 // prefix returns the prefix of a typed ID, such as "user_" of user_0372..., or "".
-func (m match) prefix(text []byte) string {
-	if m.ID.Format().Text.PrefixCharacters != "" { // the format's own texts have a prefix
-		return string(text[m.Start : m.Start+1+bytes.LastIndexByte(text[m.Start:m.End], '_')])
+func (m match) prefix(text string) string {
+	if m.Format.Text.Prefix != nil { // the format's own texts have a prefix
+		return text[m.Start : m.Start+1+strings.LastIndexByte(text[m.Start:m.End], '_')]
 	}
-	if m.Encoding != format.Text || m.Start < 2 || text[m.Start-1] != '_' {
+	if m.Encoding != spec.Text || m.Start < 2 || text[m.Start-1] != '_' {
 		return ""
 	}
 	end := m.Start - 1
@@ -21,10 +21,10 @@ func (m match) prefix(text []byte) string {
 		'a' <= text[start-1] && text[start-1] <= 'z') {
 		start--
 	}
-	if start > 0 && classes[text[start-1]] != 0 { // as in aB_ or x2_
+	if start > 0 && inWord[text[start-1]] { // as in aB_ or x2_
 		return ""
 	}
-	prefix := string(text[start:end])
+	prefix := text[start:end]
 	if prefix == "" || typed.CheckPrefix(prefix) != nil {
 		return ""
 	}

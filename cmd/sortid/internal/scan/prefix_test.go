@@ -25,13 +25,12 @@ func TestPrefix(t *testing.T) {
 		"user-" + id:            "",
 		"/user_" + id:           "user_",
 	} {
-		var found []match
-		newFinder(time.Now()).find([]byte(text), 0, func(m match) { found = append(found, m) })
+		found := find(newFinder(time.Now()), text)
 		if len(found) != 1 {
 			t.Errorf("%s: found %v", text, found)
 			continue
 		}
-		if got := found[0].prefix([]byte(text)); got != want {
+		if got := found[0].prefix(text); got != want {
 			t.Errorf("%s: prefix %q, want %q", text, got, want)
 		}
 	}

@@ -1,17 +1,18 @@
-// Package scan finds IDs in files, and prints them or sorts lines by them.
 package scan
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/input"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 )
 
@@ -48,6 +49,7 @@ type scan struct {
 	files         *files
 	options       Options
 	finder        *finder
+	output        output
 	now           time.Time
 	names         bool   // lines begin with the file's name
 	from, to      int64  // Unix milliseconds
@@ -65,13 +67,17 @@ type scan struct {
 
 func newScan(c *console.Console, o Options, now time.Time) *scan {
 	s := &scan{
-		files: newFiles(c), options: o, finder: newFinder(now, o.Formats...), now: now,
+		files: newFiles(c), options: o, finder: newFinder(now, spec.OfAll(o.Formats)...), now: now,
 		names: o.Names != nil && *o.Names || o.Names == nil && o.Output == IDs,
 		to:    math.MaxInt64, before: " [", after: "]",
 		out: make([]byte, 0, 2*bufferSize),
 	}
 	s.options.Numbers = o.Numbers || o.Output == IDs
+	s.output = s.outputOf(&s.options)
 	s.files.part, s.files.binary = s.write, o.Binary
+	if o.Output == Lines {
+		s.files.limit = longestLine
+	}
 	if !o.From.IsZero() {
 		s.from = o.From.UnixMilli()
 	}
@@ -112,19 +118,25 @@ func (s *scan) run(names []string) error {
 		if err == nil {
 			err = s.file(name)
 		}
-		binary := errors.Is(err, errBinary)
+		binary, walked := errors.Is(err, errBinary), s.files.walked
+		output := walked && errors.Is(err, input.ErrOutput) // nobody has named it
 		switch {
 		case errors.As(err, new(partError)):
 			ended = err
-		case err != nil && !(binary && (s.files.console.Quiet || s.files.walked)):
+		case binary && walked, (binary || output) && s.files.console.Quiet:
+		case output:
+			s.files.console.Say("%s: is also the output; skipped", name)
+		case err != nil:
 			s.files.console.Say("%v", err)
 			trouble = trouble || !binary
 		}
 	})
 	s.files.progress.End()
-	switch {
-	case console.ClosedPipe(ended):
+	if console.ClosedPipe(ended) {
 		return ended
+	}
+	s.finder.noteLeftOut(s.files.console)
+	switch {
 	case ended != nil:
 		s.files.console.Say("%v", ended)
 		return console.ErrTrouble
@@ -157,7 +169,7 @@ func (s *scan) file(name string) error {
 }
 
 func (s *scan) write(text []byte, from int, offset int64) error {
-	s.scanPart(text, from, offset)
+	s.scanPart(&part{text: view(text), from: from, offset: offset, done: from, counted: from})
 	if s.options.Output == Files && s.matching > 0 {
 		return errEnough
 	}
@@ -176,76 +188,109 @@ func (s *scan) flush() error {
 	return nil
 }
 
-// scanPart scans text[from:]. The parameter offset is where the text begins in the file.
-func (s *scan) scanPart(text []byte, from int, offset int64) {
-	done := from    // text[:done] is printed
-	counted := from // lines in text[:counted] are counted
-	s.finder.find(text, from, func(m match) {
-		t, ms := m.ID.Time(), int64(0)
-		if !t.IsZero() {
-			ms = t.UnixMilli()
-		}
-		if ms < s.from || ms >= s.to {
-			return
-		}
-		if s.options.selects() {
-			s.note(text, from, m.Start)
-			return
-		}
-		s.found = true
-		switch s.options.Output {
-		case Files:
-			s.matching++
-			return
-		case Annotate:
-			if !t.IsZero() {
-				s.copy(text[done:m.End])
-				s.out = append(s.out, s.before...)
-				s.out = words.AppendTime(s.out, t)
-				s.out = append(s.out, s.after...)
-				done = m.End
+// A part is a part of a file: text[from:]. text[:from] is context.
+type part struct {
+	text   string
+	from   int
+	offset int64 // where the text begins in the file
+
+	done    int // text[:done] is printed
+	counted int // the lines in text[:counted] are counted
+}
+
+// An output has the steps that print a part.
+type output struct {
+	id  func(*part, match) // for each ID in the time range
+	end func(*part)        // after the last ID; it may be nil
+}
+
+// outputOf returns the steps for the options.
+func (s *scan) outputOf(o *Options) output {
+	if o.selects() {
+		return output{s.note, s.selectLines}
+	}
+	switch o.Output {
+	case Files:
+		return output{id: func(*part, match) { s.found, s.matching = true, s.matching+1 }}
+	case Annotate:
+		return output{s.annotate, func(p *part) { s.copy(p.text[p.done:]) }}
+	case Lines:
+		return output{s.appendLineOf, func(p *part) {
+			if s.options.Numbers {
+				s.count(p, len(p.text))
 			}
-			return
-		case Lines:
-			if m.Start < done { // its line is already printed
-				return
-			}
+		}}
+	}
+	return output{s.appendMatch, func(p *part) { s.count(p, len(p.text)) }}
+}
+
+// scanPart prints a part.
+func (s *scan) scanPart(p *part) {
+	for m := range s.finder.find(p.text, p.from) {
+		ms := int64(0)
+		if m.timed != nil {
+			ms = m.milli()
 		}
-		if s.options.Output != Lines || s.options.Numbers {
-			s.count(text[counted:m.Start], offset+int64(counted))
-			counted = m.Start
+		if s.from <= ms && ms < s.to {
+			s.output.id(p, m)
 		}
-		switch s.options.Output {
-		case Lines:
-			start := max(from, bytes.LastIndexByte(text[:m.Start], '\n')+1)
-			done = len(text)
-			if i := bytes.IndexByte(text[m.End:], '\n'); i >= 0 {
-				done = m.End + i + 1
-			}
-			s.beginLine()
-			s.out = append(s.out, text[start:done]...)
-			if text[done-1] != '\n' {
-				s.out = append(s.out, '\n')
-			}
-		case Only:
-			s.beginLine()
-			s.out = append(append(s.out, text[m.Start:m.End]...), '\n')
-		case Count:
-			if s.line != s.counted {
-				s.matching, s.counted = s.matching+1, s.line
-			}
-		case IDs:
-			s.appendID(m, text, offset+int64(m.Start)-s.start+1)
-		case JSON:
-			s.appendJSON(m, text, offset+int64(m.Start)-s.start+1)
+	}
+	if s.output.end != nil {
+		s.output.end(p)
+	}
+}
+
+// annotate prints the text up to an ID, and then the ID's time.
+func (s *scan) annotate(p *part, m match) {
+	s.found = true
+	if m.timed == nil {
+		return
+	}
+	s.copy(p.text[p.done:m.End])
+	s.out = append(s.out, s.before...)
+	s.out = words.AppendTime(s.out, m.time())
+	s.out = append(s.out, s.after...)
+	p.done = m.End
+}
+
+// appendLineOf prints the line of an ID, once.
+func (s *scan) appendLineOf(p *part, m match) {
+	s.found = true
+	if m.Start < p.done {
+		return
+	}
+	if s.options.Numbers {
+		s.count(p, m.Start)
+	}
+	start := max(p.from, strings.LastIndexByte(p.text[:m.Start], '\n')+1)
+	p.done = len(p.text)
+	if i := strings.IndexByte(p.text[m.End:], '\n'); i >= 0 {
+		p.done = m.End + i + 1
+	}
+	s.beginLine()
+	s.out = append(s.out, p.text[start:p.done]...)
+	if p.text[p.done-1] != '\n' {
+		s.out = append(s.out, '\n')
+	}
+}
+
+// appendMatch prints an ID, or counts its line.
+func (s *scan) appendMatch(p *part, m match) {
+	s.found = true
+	s.count(p, m.Start)
+	column := p.offset + int64(m.Start) - s.start + 1
+	switch s.options.Output {
+	case Only:
+		s.beginLine()
+		s.out = append(append(s.out, p.text[m.Start:m.End]...), '\n')
+	case Count:
+		if s.line != s.counted {
+			s.matching, s.counted = s.matching+1, s.line
 		}
-	})
-	if s.options.selects() {
-		s.selectLines(text, from)
-	} else if s.options.Output == Annotate {
-		s.copy(text[done:])
-	} else if s.options.Output != Lines || s.options.Numbers {
-		s.count(text[counted:], offset+int64(counted))
+	case IDs:
+		s.appendID(m, p.text, column)
+	case JSON:
+		s.appendJSON(m, p.text, column)
 	}
 }
 
@@ -260,13 +305,13 @@ func (s *scan) beginLine() {
 }
 
 // copy appends a text. At the start of each line it calls beginLine.
-func (s *scan) copy(text []byte) {
+func (s *scan) copy(text string) {
 	if n := len(text); !s.names && !s.options.Numbers && n > 0 {
 		s.out = append(s.out, text...)
 		s.midLine = text[n-1] != '\n'
 		return
 	}
-	for line := range bytes.Lines(text) {
+	for line := range strings.Lines(text) {
 		if !s.midLine {
 			s.beginLine()
 		}
@@ -277,21 +322,23 @@ func (s *scan) copy(text []byte) {
 	}
 }
 
-func (s *scan) count(text []byte, offset int64) {
-	if n := bytes.Count(text, []byte{'\n'}); n > 0 {
+// count counts the lines of a part up to an offset.
+func (s *scan) count(p *part, end int) {
+	text := p.text[p.counted:end]
+	if n := strings.Count(text, "\n"); n > 0 {
 		s.line += n
-		s.start = offset + int64(bytes.LastIndexByte(text, '\n')) + 1
+		s.start = p.offset + int64(p.counted+strings.LastIndexByte(text, '\n')) + 1
 	}
+	p.counted = end
 }
 
-func (s *scan) appendID(m match, text []byte, column int64) {
-	found := inspect.Guess{Candidate: format.Candidate{ID: m.ID, Encoding: m.Encoding}}
+func (s *scan) appendID(m match, text string, column int64) {
 	s.beginLine()
 	b := strconv.AppendInt(s.out, column, 10)
-	b = append(append(b, '\t'), found.Name()...)
+	b = append(append(b, '\t'), m.Format.Name...)
 	b = append(b, '\t')
-	if t := m.ID.Time(); !t.IsZero() {
-		b = words.AppendTime(b, t)
+	if m.timed != nil {
+		b = words.AppendTime(b, m.time())
 	} else {
 		b = append(b, '-')
 	}
@@ -299,8 +346,12 @@ func (s *scan) appendID(m match, text []byte, column int64) {
 	s.out = append(b, '\n')
 }
 
-func (s *scan) appendJSON(m match, text []byte, column int64) {
-	r := inspect.Found(m.ID, m.Encoding, string(text[m.Start:m.End]), len(s.options.Formats) == 1,
+func (s *scan) appendJSON(m match, text string, column int64) {
+	id, err := (*format.Format)(m.Format.Opaque()).FromWords(m.Words.Array())
+	if err != nil {
+		panic(err) // a bug: the finder has parsed the ID
+	}
+	r := inspect.Found(id, format.Encoding(m.Encoding), text[m.Start:m.End], len(s.options.Formats) == 1,
 		s.now)
 	r.Prefix = m.prefix(text)
 	at := inspect.Place{File: s.files.name, Line: s.line, Column: column}

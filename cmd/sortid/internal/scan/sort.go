@@ -3,12 +3,14 @@ package scan
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"math/bits"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/extsort"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 type SortOptions struct {
@@ -40,7 +42,9 @@ type sorting struct {
 	times   [][2]uint64
 }
 
-// Sort prints lines of files, or of standard input, by the times of their IDs.
+// Sort prints lines of files, or of standard input, by the times of their IDs. If a file cannot be
+// read to its end, Sort prints what it has read, and returns an error. If a file cannot be opened, it
+// prints nothing.
 func Sort(c *console.Console, o SortOptions, names []string) error {
 	if len(names) == 0 {
 		names = []string{stdin}
@@ -48,12 +52,12 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 	ctx, stop := console.UntilSignal()
 	defer stop()
 	dir := &extsort.Dir{Parent: o.Dir}
-	s := &sorting{files: newFiles(c), finder: newFinder(time.Now(), o.Formats...),
+	s := &sorting{files: newFiles(c), finder: newFinder(time.Now(), spec.OfAll(o.Formats)...),
 		reverse: o.Reverse, sorter: extsort.Sorter{Context: ctx, Dir: dir, Memory: o.Memory}}
 	if o.Memory == 0 {
 		s.sorter.Memory = sortMemory
 	}
-	s.files.part = s.add
+	s.files.part, s.files.binary = s.add, true
 	// A signal does not interrupt a read of a terminal or pipe. So Sort does not wait for the read.
 	done := make(chan error, 1)
 	go func() { done <- s.run(names) }()
@@ -69,9 +73,14 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 
 func (s *sorting) run(names []string) error {
 	s.files.begin(names)
+	trouble := false
 	for _, name := range names {
 		s.time = [2]uint64{}
-		if err := s.files.open(name); err != nil {
+		switch err := s.files.open(name); {
+		case errors.As(err, new(readError)): // such as a gzip file that is cut short
+			s.files.console.Say("%v", err)
+			trouble = true
+		case err != nil:
 			s.files.progress.End()
 			return err
 		}
@@ -84,26 +93,31 @@ func (s *sorting) run(names []string) error {
 		}
 	}
 	s.files.progress.End()
+	s.finder.noteLeftOut(s.files.console)
 	if s.ids == 0 && s.records > 0 && !s.files.console.Quiet {
 		s.files.console.Say("no line has an ID, so all lines keep their order")
 	}
-	return s.merge()
+	err := s.merge()
+	if err == nil && trouble {
+		err = console.ErrReported
+	}
+	return err
 }
 
 // A line has the time of its first ID. A line without an ID has the time of the line before it.
 func (s *sorting) add(text []byte, from int, _ int64) error {
 	s.starts, s.times = s.starts[:0], s.times[:0]
 	line, seen := from, from // the line that contains text[seen]
-	s.finder.find(text, from, func(m match) {
+	for m := range s.finder.find(view(text), from) {
 		if i := bytes.LastIndexByte(text[seen:m.Start], '\n'); i >= 0 {
 			line = seen + i + 1
 		}
 		seen = m.Start
 		n := len(s.starts)
-		if t := m.ID.Time(); !t.IsZero() && (n == 0 || s.starts[n-1] != line) {
-			s.starts, s.times = append(s.starts, line), append(s.times, s.key(t))
+		if m.timed != nil && (n == 0 || s.starts[n-1] != line) {
+			s.starts, s.times = append(s.starts, line), append(s.times, s.key(m.time()))
 		}
-	})
+	}
 	next := 0
 	for start := from; start < len(text); {
 		end := len(text)

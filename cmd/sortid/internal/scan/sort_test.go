@@ -213,7 +213,8 @@ func TestSortInterrupted(t *testing.T) {
 	for range 1000 {
 		check.Must(io.WriteString(w, "0372ijojuxuhjsfkeryi2mrtm is an ID\n"))(t)
 	}
-	if named, _ := os.ReadDir(dir); len(named) > 0 {
+	// Other systems give each file a name for a moment.
+	if named, _ := os.ReadDir(dir); runtime.GOOS == "linux" && len(named) > 0 {
 		t.Errorf("a signal that cannot be caught would leave %v", named)
 	}
 	check.OK(t, self.Signal(os.Interrupt))

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -32,7 +32,7 @@ func install(t *testing.T) *database {
 	u := check.Must(url.Parse(place))(t)
 	schema := "Sortid_" + u.Query().Get("search_path")
 	d := connect(t, place, schema)
-	d.run(check.Must(Postgres(schema, format.Ours()))(t))
+	d.run(check.Must(Postgres(schema, spec.Ours()))(t))
 	t.Cleanup(func() { d.run(`DROP SCHEMA "` + schema + `" CASCADE`) })
 	return d
 }

@@ -10,30 +10,34 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/testids"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/scru160"
 )
 
 type tested struct {
-	*format.Format
+	*spec.Format
 	name, typ   string // typ is the SQL type of an ID
 	epoch, last time.Time
 	max         string
 }
 
 var formats = func() (list []tested) {
-	for _, s := range format.Ours() {
+	for _, s := range spec.Ours() {
 		first, last := s.First, s.Last
 		if s.Reserved {
 			first, last = first.Add(-s.Tick), last.Add(s.Tick)
 		}
-		list = append(list, tested{s, s.Name, FactsOf(s).Postgres, first, last.Add(time.Nanosecond),
-			testids.Largest(s).String()})
+		list = append(list, tested{s, s.Name, s.SQL.Postgres, first, last.Add(time.Nanosecond),
+			textOf(s, testids.Largest(s))})
 	}
 	return list
 }()
+
+// textOf returns an ID's text.
+func textOf(f *spec.Format, w integer.Words) string { return f.In(w, f.Encodings[0]) }
 
 // sql replaces F_ by the functions' prefix, such as sortid.euid_, and TYPE by the SQL type.
 func (f tested) sql(statement string) string {
@@ -50,11 +54,11 @@ func (f tested) stored(text string) string {
 	case err != nil:
 		panic(err)
 	case f.typ == "uuid":
-		return id.In(format.UUID)
+		return f.In(id, spec.UUID)
 	case f.typ == "bytea":
-		return `\x` + id.In(format.Hex)
+		return `\x` + f.In(id, spec.Hex)
 	}
-	return id.In(format.Int)
+	return f.In(id, spec.Int)
 }
 
 // first returns the text of a time's smallest ID. For a time out of range, it returns the format's
@@ -66,7 +70,7 @@ func (f tested) first(at time.Time) string {
 		if !at.Before(f.epoch.Add(f.Tick)) {
 			_, id, err = f.Bounds(f.epoch, at)
 		}
-		end = id.String()
+		end = textOf(f.Format, id)
 	}
 	if err != nil {
 		panic(err)
@@ -80,12 +84,12 @@ func (f tested) random(r *rand.Rand) string {
 		b[i] = byte(r.Uint32())
 	}
 	n, limit := new(big.Int).SetBytes(b),
-		new(big.Int).SetBytes(testids.Largest(f.Format).Bytes())
-	id, err := f.ParseAs(format.Int, n.Mod(n, limit.Add(limit, big.NewInt(1))).String())
+		new(big.Int).SetBytes(f.AppendBytes(nil, testids.Largest(f.Format)))
+	id, err := f.ParseAs(spec.Int, n.Mod(n, limit.Add(limit, big.NewInt(1))).String())
 	if err != nil {
 		panic(err)
 	}
-	return id.String()
+	return textOf(f.Format, id)
 }
 
 func (f tested) times() (times []time.Time) {

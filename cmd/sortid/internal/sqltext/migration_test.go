@@ -78,6 +78,7 @@ type programs struct {
 	mu      sync.Mutex
 	want    map[string]int // the number of notes of each event that a program has written
 	stop    func()
+	moves   int // how often move has run
 }
 
 type programSQL struct {
@@ -190,6 +191,28 @@ func (p *programs) count(what string, notes int) {
 	p.want[what] += notes
 	if notes == 0 {
 		delete(p.want, what)
+	}
+}
+
+// move adds two notes to old events. It moves one of them, and one of the last call, to other
+// events. The text of a note is always the text of its event.
+func (p *programs) move() {
+	p.t.Helper()
+	n := 3 * p.moves
+	p.moves++
+	note := func(n int) string { return fmt.Sprintf("'old %d'", n) }
+	event := func(n int) string { return "(SELECT id FROM events WHERE what = " + note(n) + ")" }
+	add := func(n int) string {
+		return "INSERT INTO notes (event_id, note) VALUES (" + event(n) + ", " + note(n) + ")"
+	}
+	moves := func(from, to int) string {
+		return "UPDATE notes SET event_id = " + event(to) + ", note = " + note(to) +
+			" WHERE note = " + note(from)
+	}
+	for _, s := range []string{add(n + 1), add(n + 2), moves(n+1, n+3), moves(n-1, n)} {
+		if err := p.transaction(func(tx *sql.Tx) error { _, err := tx.Exec(s); return err }); err != nil {
+			p.t.Fatalf("a program adds and moves notes: %v\n%s", err, s)
+		}
 	}
 }
 

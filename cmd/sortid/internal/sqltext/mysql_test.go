@@ -23,6 +23,7 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -129,7 +130,7 @@ func mysqlStored(f tested, id string) string {
 
 func TestMySQLCodecs(t *testing.T) {
 	db, _ := openMySQL(t)
-	text := check.Must(MySQL(format.Ours()))(t)
+	text := check.Must(MySQL(spec.Ours()))(t)
 	execAll(t, db, statements(text))
 	execAll(t, db, statements(text)) // a second time
 	r := rand.New(rand.NewPCG(5, 6))
@@ -204,7 +205,7 @@ func mysqlTimes(f tested) []time.Time {
 
 func TestMySQLTimes(t *testing.T) {
 	db, _ := openMySQL(t)
-	execAll(t, db, statements(check.Must(MySQL(format.Ours()))(t)))
+	execAll(t, db, statements(check.Must(MySQL(spec.Ours()))(t)))
 	execAll(t, db, []string{"SET time_zone = '+05:45'"})
 	for _, f := range formats {
 		for _, at := range mysqlTimes(f) {
@@ -222,7 +223,7 @@ func TestMySQLTimes(t *testing.T) {
 // IDs at a given time have this time, are unique, and are random in all other bits.
 func TestMySQLMakesIDsAtGivenTime(t *testing.T) {
 	db, _ := openMySQL(t)
-	execAll(t, db, statements(check.Must(MySQL(format.Ours()))(t)))
+	execAll(t, db, statements(check.Must(MySQL(spec.Ours()))(t)))
 	const n = 2000
 	for _, name := range []string{"scru128", "scru160", "euid"} {
 		f := formatOf(name)
@@ -297,7 +298,7 @@ func checkRandomBits(t *testing.T, f tested, ids []byte) {
 
 func TestMySQLExamples(t *testing.T) {
 	db, _ := openMySQL(t)
-	execAll(t, db, statements(check.Must(MySQL(format.Ours()))(t)))
+	execAll(t, db, statements(check.Must(MySQL(spec.Ours()))(t)))
 	for _, f := range formats {
 		list := example(check.Must(read("mysql", []string{f.name}, nil, nil, nil))(t))
 		if len(list) < 4 {
@@ -340,7 +341,7 @@ func TestMySQLClient(t *testing.T) {
 	for range 2 {
 		cmd := exec.CommandContext(context.Background(), name, "-h", u.Hostname(), "-P", u.Port(),
 			"-u", u.User.Username(), "--protocol=tcp", u.Path[1:])
-		text := check.Must(MySQL([]*format.Format{gencore.Must(format.Lookup("euid")), gencore.Must(format.Lookup("scru64"))}))(t)
+		text := check.Must(MySQL([]*spec.Format{gencore.Must(spec.Lookup("euid")), gencore.Must(spec.Lookup("scru64"))}))(t)
 		cmd.Stdin = strings.NewReader(text)
 		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 			t.Fatalf("%v\n%s", err, out)
@@ -351,7 +352,7 @@ func TestMySQLClient(t *testing.T) {
 // A dump has the functions only with --routines.
 func TestMySQLDump(t *testing.T) {
 	db, u := openMySQL(t)
-	execAll(t, db, statements(check.Must(MySQL(format.Ours()))(t)))
+	execAll(t, db, statements(check.Must(MySQL(spec.Ours()))(t)))
 	other, v := openMySQL(t)
 	server := []string{"-h", u.Hostname(), "-P", u.Port(), "-u", u.User.Username(), "--protocol=tcp"}
 	program := testserver.Program(t, "mariadb-dump", "mysqldump")
@@ -377,7 +378,7 @@ func openSQLite(t *testing.T) *sql.DB {
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
 	for range 2 {
-		execAll(t, db, statements(check.Must(SQLite(format.Ours()))(t)))
+		execAll(t, db, statements(check.Must(SQLite(spec.Ours()))(t)))
 	}
 	return db
 }
@@ -403,7 +404,7 @@ func TestSQLiteMakesIDsAtGivenTime(t *testing.T) {
 		ids := check.Must(hex.DecodeString(got[2]))(t)
 		checkRandomBits(t, f, ids)
 		for id := range slices.Chunk(ids, f.Size) {
-			if id, err := f.FromBytes(id); err != nil || !id.Time().Equal(at) {
+			if id, err := f.FromBytes(id); err != nil || !f.Time(&id).Equal(at) {
 				t.Fatalf("%s: %v, %v; want an ID of %v", name, id, err, at)
 			}
 		}
@@ -439,7 +440,7 @@ func TestSQLite(t *testing.T) {
 			if len(v.Time) > 24 {
 				at = "NULL"
 			}
-			stores(id.String(), at)
+			stores(textOf(f.Format, id), at)
 		}
 		for range manyIDs(t) / 10 {
 			stores(f.random(r), "")
@@ -447,7 +448,7 @@ func TestSQLite(t *testing.T) {
 		for _, at := range mysqlTimes(f) {
 			if !at.Before(f.epoch) && at.Before(f.last) {
 				id, _ := f.Parse(f.first(at))
-				stores(f.first(at), id.Time().Format("2006-01-02 15:04:05.000"))
+				stores(f.first(at), f.Time(&id).Format("2006-01-02 15:04:05.000"))
 			}
 		}
 		for _, bad := range []string{"-1", "'x'", "X'00'", "9223372036854775807", "1.5", "NULL"} {
@@ -472,7 +473,7 @@ func TestSQLite(t *testing.T) {
 		for rows.Next() {
 			var text string
 			check.OK(t, rows.Scan(&text))
-			id, err := f.Parse(text)
+			id, err := check.Must(format.Lookup(f.name))(t).Parse(text)
 			if err != nil || id.Time().Before(before.Truncate(time.Millisecond)) ||
 				id.Time().After(time.Now()) {
 				t.Errorf("%s: %s at %v, %v", f.name, text, id, err)
@@ -505,7 +506,7 @@ func TestOldSQLite(t *testing.T) {
 		if bail {
 			load.Args = append(load.Args, "-bail")
 		}
-		load.Stdin = strings.NewReader(check.Must(SQLite(format.Ours()))(t))
+		load.Stdin = strings.NewReader(check.Must(SQLite(spec.Ours()))(t))
 		output, err := load.CombinedOutput()
 		if (err != nil) != old || old != strings.Contains(string(output),
 			"needs SQLite 3.42 or later") {
@@ -521,4 +522,45 @@ func TestOldSQLite(t *testing.T) {
 			t.Errorf("SQLite %s: made %s, %v", version, made, err)
 		}
 	}
+}
+
+// The functions load and work in sessions with any sql_mode.
+func TestMySQLModes(t *testing.T) {
+	text := statements(check.Must(MySQL(append(spec.Ours(), otherFormats(MySQL)...)))(t))
+	for _, mode := range []string{"ORACLE", "ANSI,NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH", ""} {
+		db, _ := openMySQL(t)
+		set := []string{"SET SESSION sql_mode = '" + mode + "'"}
+		execAll(t, db, set)
+		execAll(t, db, text)
+		execAll(t, db, set)
+		const id = "0372ijojuxuhjsfkeryi2mrtm"
+		got, err := row(t, db, "SELECT scru128_text(scru128_parse('"+id+"')), "+
+			"ulid_time('01ARZ3NDEKTSV4RRFFQ69G5FAV')")
+		if err != nil || got[0] != id || !strings.HasPrefix(got[1], "2016-07-30 23:54:10.259") {
+			t.Errorf("sql_mode %q: %q, %v", mode, got, err)
+		}
+	}
+}
+
+// The server refuses functions of a user without SUPER, as the header says.
+func TestMySQLNeedsSuper(t *testing.T) {
+	server := testserver.StartMySQL(t, "log-bin=bin")
+	admin := check.Must(url.Parse(server.URL))(t)
+	config := mysql.NewConfig()
+	config.Net, config.Addr, config.User, config.DBName = "tcp", admin.Host, "root", "test"
+	root := sql.OpenDB(check.Must(mysql.NewConnector(config))(t))
+	t.Cleanup(func() { root.Close() })
+	execAll(t, root, []string{"CREATE USER plain@'127.0.0.1'", "CREATE USER plain@localhost",
+		"GRANT ALL ON test.* TO plain@'127.0.0.1'", "GRANT ALL ON test.* TO plain@localhost"})
+	config = config.Clone()
+	config.User = "plain"
+	plain := sql.OpenDB(check.Must(mysql.NewConnector(config))(t))
+	t.Cleanup(func() { plain.Close() })
+	const create = "CREATE FUNCTION f() RETURNS INT DETERMINISTIC NO SQL RETURN 1"
+	if _, err := plain.ExecContext(t.Context(), create); err == nil ||
+		!strings.Contains(err.Error(), "Error 1419") {
+		t.Errorf("log_bin_trust_function_creators is 0: %v, want error 1419", err)
+	}
+	execAll(t, root, []string{"SET GLOBAL log_bin_trust_function_creators = 1"})
+	execAll(t, plain, []string{create})
 }

@@ -12,23 +12,30 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/testids"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
-// otherFormats returns the formats of other projects that have SQL for a database.
-func otherFormats(text func([]*format.Format) (string, error)) []*format.Format {
-	return slices.DeleteFunc(WithOthers(text), func(f *format.Format) bool { return f.Generates })
+// otherFormats returns the formats of other projects that have SQL for a database, and a Snowflake
+// with an epoch, a unit and a layout of its own.
+func otherFormats(text func([]*spec.Format) (string, error)) []*spec.Format {
+	own := gencore.Must(gencore.Must(spec.Lookup("snowflake-flake")).With(spec.Variant{Name: "own",
+		Epoch: time.Date(2020, 2, 1, 0, 0, 0, 0, time.UTC), Tick: 10 * time.Millisecond,
+		Bits: []int{39, 8, 16}}))
+	list := slices.DeleteFunc(WithOthers(text), func(f *spec.Format) bool { return f.Generates })
+	return append(list, own)
 }
 
-func wantedOthers(t *testing.T, list []*format.Format, least int, names ...string) {
+func wantedOthers(t *testing.T, list []*spec.Format, least int, names ...string) {
 	t.Helper()
 	if len(list) < least {
 		t.Errorf("only %d formats", len(list))
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(list, func(f *format.Format) bool { return f.Name == name }) {
+		if !slices.ContainsFunc(list, func(f *spec.Format) bool { return f.Name == name }) {
 			t.Errorf("%s is missing", name)
 		}
 	}
@@ -42,13 +49,13 @@ const manyOthers = 1000
 
 func TestPostgresOthers(t *testing.T) {
 	d := install(t)
-	list := otherFormats(func(f []*format.Format) (string, error) { return Postgres("x", f) })
+	list := otherFormats(func(f []*spec.Format) (string, error) { return Postgres("x", f) })
 	wantedOthers(t, list, 30, append(popular, "ksuid", "timeflake", "flake")...)
 	text := check.Must(Postgres(d.schema, list))(t)
 	d.run(text)
 	d.run(text) // a second time
 	r := rand.New(rand.NewPCG(7, 8))
-	types := map[format.Encoding]string{format.UUID: "uuid", format.Int: "bigint"}
+	types := map[spec.Encoding]string{spec.UUID: "uuid", spec.Int: "bigint"}
 	for _, f := range list {
 		for _, s := range testids.Columns(f) {
 			typ := types[s.Encoding]
@@ -58,8 +65,8 @@ func TestPostgresOthers(t *testing.T) {
 			var values []string
 			var want []string
 			for _, id := range testids.IDs(f, r, manyOthers) {
-				if s.Fits(id.ID) {
-					values = append(values, s.Value(id.ID))
+				if s.Fits(id.Words) {
+					values = append(values, s.Value(id.Words))
 					want = append(want, id.At("2006-01-02 15:04:05.000000"))
 				}
 			}
@@ -121,7 +128,7 @@ func sameRows(t *testing.T, what string, inputs, got, want []string) {
 // A time range of an ID uses the index, also if its bounds are parameters.
 func TestPostgresOthersIndex(t *testing.T) {
 	d := install(t)
-	d.run(check.Must(Postgres(d.schema, otherFormats(func(f []*format.Format) (string, error) {
+	d.run(check.Must(Postgres(d.schema, otherFormats(func(f []*spec.Format) (string, error) {
 		return Postgres("x", f)
 	})))(t))
 	for _, c := range []struct{ first, typ string }{{"ulid_first", `text COLLATE "C"`},
@@ -165,11 +172,11 @@ func TestMySQLOthers(t *testing.T) {
 	for _, f := range list {
 		all := testids.Columns(f)
 		for _, s := range all {
-			if s.Encoding == format.Int && len(all) > 1 {
+			if s.Encoding == spec.Int && len(all) > 1 {
 				s.Time += "_int"
 			}
 			stored := func(text string) string {
-				if s.Encoding == format.UUID {
+				if s.Encoding == spec.UUID {
 					b, _ := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
 					return string(b)
 				}
@@ -185,7 +192,7 @@ func TestMySQLOthers(t *testing.T) {
 				t.Errorf("%s: rows, wrong ones, example: %q, %v", s.Time, got, err)
 			}
 			bad := s.Invalid()
-			if s.Encoding == format.UUID && s.Encodings[0] != format.UUID {
+			if s.Encoding == spec.UUID && s.Encodings[0] != spec.UUID {
 				bad = nil
 			}
 			for _, bad := range append(bad, "NULL") {
@@ -210,7 +217,7 @@ func TestMySQLOthers(t *testing.T) {
 			}
 			execAll(t, db, []string{"DELETE FROM wanted", "INSERT INTO wanted VALUES" + b.String()[1:]})
 			first := s.First + "(at)"
-			if s.Encoding == format.UUID {
+			if s.Encoding == spec.UUID {
 				first = mysqlStored(tested{typ: "uuid"}, first)
 			}
 			got, err = row(t, db, fmt.Sprintf("SELECT COUNT(*), SUM(NOT BINARY first <=> BINARY %[1]s), "+
@@ -233,14 +240,14 @@ func fill(t *testing.T, db *sql.DB, s testids.Column, ids []testids.ID,
 	execAll(t, db, []string{"DELETE FROM wanted"})
 	var b strings.Builder
 	for i, id := range ids {
-		if !s.Fits(id.ID) {
+		if !s.Fits(id.Words) {
 			continue
 		}
 		at := "NULL"
 		if id.Time.Year() <= 9999 {
 			at = id.At("'2006-01-02 15:04:05.000000'")
 		}
-		fmt.Fprintf(&b, ", (%d, X'%x', %s, NULL)", i, stored(s.Value(id.ID)), at)
+		fmt.Fprintf(&b, ", (%d, X'%x', %s, NULL)", i, stored(s.Value(id.Words)), at)
 	}
 	execAll(t, db, []string{"INSERT INTO wanted VALUES" + b.String()[1:]})
 }
@@ -272,12 +279,13 @@ func TestMySQLOthersIndex(t *testing.T) {
 
 func TestSQLiteOthers(t *testing.T) {
 	t.Parallel()
+	testserver.Long(t, "tests the functions of all formats in SQLite")
 	db := check.Must(sql.Open("sqlite", ":memory:"))(t)
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
 	list := otherFormats(SQLite)
 	wantedOthers(t, list, 28, popular...)
-	if _, err := SQLite([]*format.Format{check.Must(format.Lookup("ksuid"))(t)}); err == nil ||
+	if _, err := SQLite([]*spec.Format{check.Must(spec.Lookup("ksuid"))(t)}); err == nil ||
 		!strings.Contains(err.Error(), "sortid bounds") {
 		t.Errorf("SQL for KSUIDs: %v", err)
 	}
@@ -291,7 +299,7 @@ func TestSQLiteOthers(t *testing.T) {
 			if i > 0 && tables > 0 {
 				table += "_" + string(s.Encoding)
 			}
-			typ := map[format.Encoding]string{format.UUID: "BLOB", format.Int: "INTEGER"}[s.Encoding]
+			typ := map[spec.Encoding]string{spec.UUID: "BLOB", spec.Int: "INTEGER"}[s.Encoding]
 			if !strings.Contains(text, "TABLE IF NOT EXISTS "+table+" (\n  id   "+cmp.Or(typ, "TEXT")) {
 				continue // the texts need large integers
 			}
@@ -304,13 +312,30 @@ func TestSQLiteOthers(t *testing.T) {
 	}
 }
 
+// Without an ID, the error names the constraint, not an expression of the column "at".
+func TestSQLiteWithoutAnID(t *testing.T) {
+	t.Parallel()
+	db := check.Must(sql.Open("sqlite", ":memory:"))(t)
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { db.Close() })
+	execAll(t, db, []string{check.Must(SQLite(append(spec.Ours(), otherFormats(SQLite)...)))(t)})
+	tables := check.Must(row(t, db,
+		"SELECT group_concat(name) FROM sqlite_master WHERE type = 'table'"))(t)
+	for table := range strings.SplitSeq(tables[0], ",") {
+		_, err := db.ExecContext(t.Context(), "INSERT INTO "+table+" (id, what) VALUES (NULL, 'x')")
+		if err == nil || !strings.Contains(err.Error(), "NOT NULL constraint failed: "+table+".id") {
+			t.Errorf("%s: %v", table, err)
+		}
+	}
+}
+
 func testSQLiteTable(t *testing.T, db *sql.DB, s testids.Column, table, text string, r *rand.Rand) {
 	t.Helper()
 	literal := func(text string) string {
 		switch s.Encoding {
-		case format.Int:
+		case spec.Int:
 			return text
-		case format.UUID:
+		case spec.UUID:
 			return "X'" + strings.ReplaceAll(text, "-", "") + "'"
 		}
 		return "'" + text + "'"
@@ -325,7 +350,7 @@ func testSQLiteTable(t *testing.T, db *sql.DB, s testids.Column, table, text str
 	}
 	check.Must(db.ExecContext(t.Context(), "DELETE FROM "+table))(t)
 	for _, id := range testids.IDs(s.Format, r, manyOthers) {
-		if !s.Fits(id.ID) {
+		if !s.Fits(id.Words) {
 			continue
 		}
 		at := id.At("2006-01-02 15:04:05.000")
@@ -333,7 +358,7 @@ func testSQLiteTable(t *testing.T, db *sql.DB, s testids.Column, table, text str
 			at = "NULL"
 		}
 		check.Must(db.ExecContext(t.Context(), "INSERT OR IGNORE INTO "+table+" VALUES ("+
-			literal(s.Value(id.ID))+", ?)", at))(t)
+			literal(s.Value(id.Words))+", ?)", at))(t)
 	}
 	got, err := row(t, db, "SELECT count(*), sum(coalesce(at, 'NULL') <> what), "+
 		"min(iif(coalesce(at, 'NULL') <> what, id || ' ' || what || ' ' || coalesce(at, 'NULL'), "+
@@ -354,14 +379,18 @@ func testSQLiteTable(t *testing.T, db *sql.DB, s testids.Column, table, text str
 	}
 	_, expression, _ := strings.Cut(query, "WHERE id >= ")
 	expression, _, _ = strings.Cut(expression, "\n  AND id < ")
+	prefix := ""
+	if s.Text.Prefix != nil && s.Encoding == spec.Text {
+		prefix = "user_"
+	}
 	for _, at := range testids.Times(s.Format, r, 100) {
 		at = at.Truncate(time.Second)
 		if at.Year() > 9999 || at.Year() < 1000 {
 			continue
 		}
-		want := s.FirstID(at)
+		want := prefix + s.FirstID(at)
 		column := expression
-		if s.Encoding == format.UUID {
+		if s.Encoding == spec.UUID {
 			column, want = "lower(hex("+expression+"))", strings.ReplaceAll(want, "-", "")
 		}
 		got, err := row(t, db, "SELECT "+strings.ReplaceAll(column, "2026-11-17",
@@ -375,7 +404,7 @@ func testSQLiteTable(t *testing.T, db *sql.DB, s testids.Column, table, text str
 // The parser of sqlc refuses a comment between the lines of one literal.
 func TestNoCommentInLiteral(t *testing.T) {
 	t.Parallel()
-	all := WithOthers(func(f []*format.Format) (string, error) { return Postgres("x", f) })
+	all := WithOthers(func(f []*spec.Format) (string, error) { return Postgres("x", f) })
 	text := check.Must(Postgres(DefaultSchema, all))(t)
 	broken := regexp.MustCompile(`(?m)^ *(\w+ )?'[^'\n]*' *--.*\n *'`)
 	if found := broken.FindString("  'a' -- b\n  'c'"); found == "" {

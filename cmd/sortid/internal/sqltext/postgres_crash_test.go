@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -17,7 +17,7 @@ func TestPostgresRepeatsNoIDAfterCrash(t *testing.T) {
 	testserver.Long(t, "tests functions of a database")
 	server := testserver.StartPostgres(t, "max_connections=40")
 	d := connect(t, server.URL, DefaultSchema)
-	d.run(check.Must(Postgres(DefaultSchema, format.Ours()))(t))
+	d.run(check.Must(Postgres(DefaultSchema, spec.Ours()))(t))
 	// Even a slow machine makes more than 15 IDs in a tick.
 	d.run(`CREATE SEQUENCE naive MAXVALUE 15 CYCLE;
 		CREATE FUNCTION naive_new() RETURNS bigint LANGUAGE sql VOLATILE
@@ -59,7 +59,7 @@ func TestPostgresRepeatsNoIDAfterCrashInTransaction(t *testing.T) {
 	testserver.Long(t, "tests functions of a database")
 	server := testserver.StartPostgres(t)
 	d := connect(t, server.URL, DefaultSchema)
-	d.run(check.Must(Postgres(DefaultSchema, format.Ours()))(t))
+	d.run(check.Must(Postgres(DefaultSchema, spec.Ours()))(t))
 	const n = 20000
 	var all []string
 	generate := func() {

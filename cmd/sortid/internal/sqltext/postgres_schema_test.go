@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -11,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/spec"
+	"github.com/sortid/sortid/internal/testids"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -97,14 +99,14 @@ func TestPostgresPrunesPartitions(t *testing.T) {
 		}
 		d.run("RESET plan_cache_mode")
 		scans("now()", fmt.Sprintf(where, "now() - interval '1 second'", "now()"), "12")
-		d.run("SET enable_hashjoin = off; SET enable_mergejoin = off")
+		d.run("SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off")
 		scans("a join", fmt.Sprintf("SELECT sum(x.count) FROM (VALUES (timestamptz '%s', "+
 			"timestamptz '%s')) AS v(a, b), generate_series(1, 2), LATERAL (%s) AS x",
 			month(9), month(10), fmt.Sprintf(where, "a", "b")), "9")
 		scans("a nested loop", fmt.Sprintf(f.sql("SELECT count(*) FROM generate_series("+
 			"timestamptz '%[1]s' + interval '1 day', '%[1]s'::timestamptz + interval '3 days', "+
 			"'1 day') AS t JOIN %[2]s ON id = F_first(t)"), month(3), table), "3")
-		d.run("RESET enable_hashjoin; RESET enable_mergejoin")
+		d.run("RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_seqscan")
 		if got, want := d.query(literal)[0], start.AddDate(0, 6,
 			0).Sub(start.AddDate(0, 5, 0))/(24*time.Hour); got != fmt.Sprint(int(want)) {
 			t.Errorf("%s: %s rows in %s, want %d", f.name, got, month(5), want)
@@ -179,7 +181,7 @@ func TestPostgresContinuesAfterRestore(t *testing.T) {
 		u.User, u.Path = url.UserPassword("plain", "pass"), "/"+name
 		return u.String()
 	}
-	text := check.Must(Postgres(DefaultSchema, format.Ours()))(t)
+	text := check.Must(Postgres(DefaultSchema, spec.Ours()))(t)
 	for range 2 {
 		output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("a"))
 	}
@@ -223,7 +225,7 @@ func TestPostgresContinuesAfterRestore(t *testing.T) {
 	if code, _ := b.code("SELECT ids.scru128_new_ordered()"); code != "3F000" {
 		t.Errorf("after a rename alone: code %s, want 3F000", code)
 	}
-	output(t, check.Must(Postgres("ids", format.Ours()))(t), "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X",
+	output(t, check.Must(Postgres("ids", spec.Ours()))(t), "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X",
 		"-1", at("b"))
 	b.run("INSERT INTO events (n) VALUES (2000)")
 	if ok := b.one("ids.scru128_new_ordered() > max(b::text)::uuid AND min(at) > '2020-01-01' " +
@@ -295,11 +297,11 @@ func TestPostgresEstimatesTimeRanges(t *testing.T) {
 // The SQL of one format does not need the others.
 func TestPostgresInstallsOneFormatAlone(t *testing.T) {
 	testserver.Long(t, "tests functions of a database")
-	for _, only := range format.Ours() {
+	for _, only := range spec.Ours() {
 		name := only.Name
 		schema := "only_" + name + strconv.FormatUint(rand.Uint64(), 36)
 		d := connect(t, testserver.Postgres(t), schema)
-		d.run(check.Must(Postgres(schema, []*format.Format{only}))(t))
+		d.run(check.Must(Postgres(schema, []*spec.Format{only}))(t))
 		f := formatOf(name)
 		if got := d.one(f.sql("F_text(F_first('infinity'))")); got != f.max {
 			t.Errorf("%s alone: first of infinity is %s, want %s", name, got, f.max)
@@ -307,7 +309,7 @@ func TestPostgresInstallsOneFormatAlone(t *testing.T) {
 		d.run(`DROP SCHEMA "` + schema + `" CASCADE`)
 	}
 	for _, bad := range []string{"", "a b", `a"`, "1a", strings.Repeat("a", 64), "a.b"} {
-		if text, err := Postgres(bad, format.Ours()); err == nil {
+		if text, err := Postgres(bad, spec.Ours()); err == nil {
 			t.Errorf("schema %q: want an error, got %.100s", bad, text)
 		}
 	}
@@ -356,6 +358,8 @@ func TestPostgresHoldsUnderHostileSearchPath(t *testing.T) {
 		`"`+evil+`"`); many != "t" {
 		t.Fatal("less than 1000 evil functions and operators")
 	}
+	others := otherFormats(func(f []*spec.Format) (string, error) { return Postgres("x", f) })
+	d.run(check.Must(Postgres(d.schema, others))(t))
 	hostile := connect(t, d.url, d.schema)
 	hostile.run(`SET search_path = "` + evil + `", pg_catalog`)
 	for _, bad := range []string{"translate('a', 'b', 'c')", "int8send(1)", "1::int8 + 1::int8"} {
@@ -386,6 +390,29 @@ func TestPostgresHoldsUnderHostileSearchPath(t *testing.T) {
 			}
 		}
 	}
+	r := rand.New(rand.NewPCG(13, 14))
+	for _, f := range others {
+		for _, c := range testids.Columns(f) {
+			typ := map[spec.Encoding]string{spec.UUID: "uuid", spec.Int: "int8"}[c.Encoding]
+			call := "SELECT sortid." + c.Time + "($1::pg_catalog." + cmp.Or(typ, "text") + ")"
+			for _, id := range testids.IDs(f, r, 5) {
+				if !c.Fits(id.Words) {
+					continue
+				}
+				value := c.Value(id.Words)
+				if got, err := hostile.queryError(call, value); err != nil || got[0] != d.query(call, value)[0] {
+					t.Errorf("%s of %s: %q, %v", call, value, got, err)
+				}
+			}
+			if c.First == "" {
+				continue
+			}
+			call = "SELECT sortid." + c.First + "('2026-11-17')"
+			if got, err := hostile.queryError(call); err != nil || got[0] != d.query(call)[0] {
+				t.Errorf("%s: %q, %v", call, got, err)
+			}
+		}
+	}
 	calls := []string{"sortid.scru128_new(pg_catalog.now())", "sortid.euid_new(pg_catalog.now())",
 		"sortid.scru160_new(pg_catalog.now())", "sortid.version()", "sortid.recover()"}
 	for _, g := range generators {
@@ -413,7 +440,7 @@ func TestPostgresHoldsUnderHostileSearchPath(t *testing.T) {
 func TestPostgresInstallsTwiceAtOnce(t *testing.T) {
 	d := install(t)
 	other := connect(t, d.url, d.schema)
-	text := d.in(check.Must(Postgres(d.schema, format.Ours()))(t))
+	text := d.in(check.Must(Postgres(d.schema, spec.Ours()))(t))
 	for range 3 {
 		done := make(chan error)
 		go func() {

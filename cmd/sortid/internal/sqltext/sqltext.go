@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/sqltext/derive"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 //go:embed postgres mysql sqlite duckdb
@@ -19,7 +19,7 @@ var files embed.FS
 
 const DefaultSchema = "sortid"
 
-func Postgres(schema string, formats []*format.Format) (string, error) {
+func Postgres(schema string, formats []*spec.Format) (string, error) {
 	if err := checkName("schema", schema); err != nil {
 		return "", err
 	}
@@ -29,7 +29,7 @@ func Postgres(schema string, formats []*format.Format) (string, error) {
 		names = append(names, "common", "typed")
 	}
 	for _, f := range ours {
-		for _, part := range FactsOf(f).parts {
+		for _, part := range f.SQL.Parts {
 			if !slices.Contains(names, part) {
 				names = append(names, part)
 			}
@@ -48,33 +48,47 @@ func withVersion(text string) string {
 	return strings.Replace(text, "RETURN '(devel)';", "RETURN '"+info.Main.Version+"';", 1)
 }
 
-func MySQL(formats []*format.Format) (string, error) {
+func MySQL(formats []*spec.Format) (string, error) {
 	ours, others := split(formats)
 	return read("mysql", []string{"header", "common"}, ours, others, derive.MySQL)
 }
 
-func SQLite(formats []*format.Format) (string, error) {
+// SQLite has our formats' SQL from files, if there are any, and else from the table of formats.
+func SQLite(formats []*spec.Format) (string, error) {
 	ours, others := split(formats)
-	return read("sqlite", []string{"header"}, ours, others, derive.SQLite)
+	written := slices.DeleteFunc(slices.Clone(ours), func(f *spec.Format) bool {
+		_, err := files.Open("sqlite/" + f.Name + ".sql")
+		return err != nil
+	})
+	derived := slices.DeleteFunc(ours,
+		func(f *spec.Format) bool { return slices.Contains(written, f) })
+	return read("sqlite", []string{"header"}, written, append(derived, others...), derive.SQLite)
 }
 
 // DuckDB returns macros, all of them from the table of formats.
-func DuckDB(formats []*format.Format) (string, error) {
+func DuckDB(formats []*spec.Format) (string, error) {
 	ours, others := split(formats)
 	return read("duckdb", []string{"header"}, nil, append(ours, others...), derive.DuckDB)
 }
 
 // WithOthers returns our formats, and the formats of other projects for which a function of this
 // package has SQL.
-func WithOthers(text func([]*format.Format) (string, error)) []*format.Format {
-	return append(format.Ours(), derive.Formats(func(f *format.Format) (string, error) {
-		return text([]*format.Format{f})
+func WithOthers(text func([]*spec.Format) (string, error)) []*spec.Format {
+	return append(spec.Ours(), derive.Formats(func(f *spec.Format) (string, error) {
+		return text([]*spec.Format{f})
 	})...)
 }
 
-// split returns our formats and the others, each in the order of the table.
-func split(formats []*format.Format) (ours, others []*format.Format) {
-	for _, f := range format.All() {
+// split returns our formats and the others, each in the order of the table. Formats that are not in
+// the table come last.
+func split(formats []*spec.Format) (ours, others []*spec.Format) {
+	all := spec.All()
+	for _, f := range formats {
+		if !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+	}
+	for _, f := range all {
 		switch {
 		case !slices.Contains(formats, f):
 		case f.Generates:
@@ -88,8 +102,8 @@ func split(formats []*format.Format) (ours, others []*format.Format) {
 
 // read joins files of a folder, with empty lines between them: first the named files, then our
 // formats' files. Then it appends what the function write has for the other formats.
-func read(folder string, names []string, ours, others []*format.Format,
-	write func(*format.Format) (string, error)) (string, error) {
+func read(folder string, names []string, ours, others []*spec.Format,
+	write func(*spec.Format) (string, error)) (string, error) {
 	for _, f := range ours {
 		names = append(names, f.Name)
 	}
@@ -103,7 +117,8 @@ func read(folder string, names []string, ours, others []*format.Format,
 			return "", fmt.Errorf("no SQL for %s and %s: sqltext has no file %s/%[1]s.sql", name, folder,
 				folder)
 		}
-		texts = append(texts, string(b))
+		byDefault := strings.ReplaceAll(defaultOf(folder, name), "\n", "\n--   ")
+		texts = append(texts, strings.Replace(string(b), "(expression)", byDefault, 1))
 	}
 	for _, f := range others {
 		text, err := write(f)
@@ -113,6 +128,12 @@ func read(folder string, names []string, ours, others []*format.Format,
 		texts = append(texts, text)
 	}
 	return strings.Join(texts, "\n"), nil
+}
+
+// defaultOf returns the expression that makes IDs of a format in a DEFAULT, or "" if there is none.
+func defaultOf(folder, name string) string {
+	b, _ := files.ReadFile(folder + "/" + name + "_default.sql")
+	return strings.TrimSuffix(string(b), "\n")
 }
 
 func inSchema(text, schema string) string {

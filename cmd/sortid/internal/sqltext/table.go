@@ -6,17 +6,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/generate"
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 // A Table is partitioned by the time of its IDs.
 type Table struct {
-	Name   string         // with or without a schema: app.events
-	Format *format.Format // of the IDs
-	From   time.Time      // month of the first partition
-	Months int            // how many months the partitions cover
-	Daily  bool           // one partition a day, not a month
+	Name   string       // with or without a schema: app.events
+	Format *spec.Format // of the IDs
+	From   time.Time    // month of the first partition
+	Months int          // how many months the partitions cover
+	Daily  bool         // one partition a day, not a month
 }
 
 // With more partitions, databases get slow.
@@ -26,7 +26,7 @@ const maxPartitions = 8000
 type partition struct {
 	name       string
 	from       time.Time
-	first, end format.ID
+	first, end integer.Words
 }
 
 // partitions returns all partitions, and the partition that would follow them.
@@ -87,7 +87,7 @@ func (t Table) Postgres(schema string) (string, error) {
 		return "", err
 	}
 	s := t.Format
-	facts, value := FactsOf(s), ""
+	facts, value := s.SQL, ""
 	if facts.New != "" {
 		value = " DEFAULT sortid." + facts.New
 	}
@@ -108,7 +108,7 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 ) PARTITION BY RANGE (id);
 
 `, s.Name, name, facts.Postgres, value)
-	if node, _ := generate.NodeOption(s); node.Needed {
+	if node, _ := s.Maker.Option(s.Maker.Node); node.Needed {
 		b.WriteString(
 			"-- The DEFAULT uses node ID 1 of 8 bits. Give each database a node ID of its own.\n\n")
 	}
@@ -154,31 +154,21 @@ func (t Table) withSchema() string {
 	return "public." + t.Name
 }
 
-func mysqlDefault(f *format.Format) (string, error) {
-	text, err := read("mysql", nil, []*format.Format{f}, nil, nil)
-	_, rest, ok := strings.Cut(text, " DEFAULT (")
-	if !ok {
-		return "", err
-	}
-	expression, _, _ := strings.Cut(rest, ",\n--     at ")
-	return " DEFAULT (" + strings.ReplaceAll(expression, "\n--   ", "\n"), nil
-}
-
 func (t Table) MySQL() (string, error) {
 	all, next, err := t.partitions()
 	if err != nil {
 		return "", err
 	}
 	s := t.Format
-	byDefault, err := mysqlDefault(s)
-	if err != nil {
-		return "", err
+	byDefault := defaultOf("mysql", s.Name)
+	if byDefault != "" {
+		byDefault = " DEFAULT " + byDefault
 	}
 	typ, by := "BIGINT", "RANGE (id)"
-	literal := func(id format.ID) string { return id.In(format.Int) }
+	literal := func(id integer.Words) string { return s.In(id, spec.Int) }
 	if s.Size > 8 {
 		typ, by = fmt.Sprintf("BINARY(%d)", s.Size), "RANGE COLUMNS (id)"
-		literal = func(id format.ID) string { return "X'" + id.In(format.Hex) + "'" }
+		literal = func(id integer.Words) string { return "X'" + s.In(id, spec.Hex) + "'" }
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `-- A table partitioned by the time of its %s IDs, in UTC. The first partition

@@ -7,14 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 func table(name string) Table {
 	now := time.Now().UTC()
-	f, err := format.Lookup(name)
+	f, err := spec.Lookup(name)
 	if err != nil {
 		panic(err)
 	}
@@ -42,7 +43,7 @@ func TestPostgresTable(t *testing.T) {
 		}
 		months := []string{this()}
 		d.run("INSERT INTO " + name + f.sql(" (id, what) VALUES (F_first(now()), '')"))
-		if FactsOf(f.Format).New != "" {
+		if f.Format.SQL.New != "" {
 			d.run("INSERT INTO " + name + " (what) VALUES ('')")
 		}
 		months = append(months, this()) // another month, if one has just ended
@@ -85,7 +86,7 @@ func TestPostgresTable(t *testing.T) {
 
 func TestMySQLTable(t *testing.T) {
 	db, _ := openMySQL(t)
-	execAll(t, db, statements(check.Must(MySQL(format.Ours()))(t)))
+	execAll(t, db, statements(check.Must(MySQL(spec.Ours()))(t)))
 	for _, f := range formats {
 		tab := table(f.name)
 		text := check.Must(tab.MySQL())(t)
@@ -105,11 +106,11 @@ func TestMySQLTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		form := func(id format.ID) string {
-			if id.Format().Bits > 64 {
-				return "X'" + id.In(format.Hex) + "'"
+		form := func(id integer.Words) string {
+			if f.Bits > 64 {
+				return "X'" + f.In(id, spec.Hex) + "'"
 			}
-			return id.In(format.Int)
+			return f.In(id, spec.Int)
 		}
 		scanned := func(first, end string) string {
 			got := check.Must(row(t, db,
@@ -142,16 +143,16 @@ func TestTableErrors(t *testing.T) {
 	for name, change := range map[string]func(*Table){
 		"a name with a quote": func(t *Table) { t.Name = `a"b` },
 		"a long name":         func(t *Table) { t.Name = strings.Repeat("a", 51) },
-		"no format":           func(t *Table) { t.Format = gencore.Must(format.Lookup("uuidv7")) },
+		"no format":           func(t *Table) { t.Format = gencore.Must(spec.Lookup("uuidv7")) },
 		"no month":            func(t *Table) { t.Months = 0 },
 		"minus a month":       func(t *Table) { t.Months = -5 },
 		"too many days":       func(t *Table) { t.Daily, t.Months = true, 1000 },
 		"before the epoch": func(t *Table) {
-			t.Format, t.From = gencore.Must(format.Lookup("uid60")),
+			t.Format, t.From = gencore.Must(spec.Lookup("uid60")),
 				time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC)
 		},
 		"after the last tick": func(t *Table) {
-			t.Format, t.From = gencore.Must(format.Lookup("euid")),
+			t.Format, t.From = gencore.Must(spec.Lookup("euid")),
 				time.Date(2109, 1, 1, 0, 0, 0, 0, time.UTC)
 		},
 		"a year beyond all IDs": func(t *Table) {

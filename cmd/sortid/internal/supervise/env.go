@@ -139,7 +139,7 @@ func environment(inherited []string, n Nodes, env []Variable) []string {
 	f, specVariable := ByEnvironment()
 	// Variables of an outer "lease exec" have other node IDs.
 	all := without(inherited, specVariable, idVariable, bitsVariable, idsVariable)
-	if n.Format == f.Name && !n.Count {
+	if n.Format == f.Name() && !n.Count {
 		all = append(all, specVariable+"="+n.Spec())
 	}
 	if !n.Mixed {

@@ -3,6 +3,7 @@ package supervise
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -59,15 +60,19 @@ func (e *partError) Error() string {
 
 func (e *partError) Unwrap() error { return e.err }
 
-// start returns the start of the first tick that all leases grant.
+// start returns when the program may begin: after the start of a tick that all leases grant, and
+// when no other program uses the node IDs.
 func (h *holding) start() (start time.Time, err error) {
 	for _, l := range h.leases {
 		_, tick, err := l.ClaimTick(tickOf(l, time.Now()))
 		if err != nil {
 			return start, err
 		}
-		if at := timeOf(l, tick); at.After(start) {
-			start = at
+		sole, _ := l.SoleUse()
+		for _, at := range []time.Time{timeOf(l, tick), sole} {
+			if at.After(start) {
+				start = at
+			}
 		}
 	}
 	return start, nil
@@ -83,9 +88,13 @@ func timeOf(l *lease.Lease, tick int64) time.Time {
 
 // until returns the end of the lease that ends first.
 func (h *holding) until() time.Time {
-	return slices.MinFunc(h.leases, func(a, b *lease.Lease) int {
-		return a.Until().Compare(b.Until())
-	}).Until()
+	var first time.Time
+	for _, l := range h.leases {
+		if _, until := l.SoleUse(); first.IsZero() || until.Before(first) {
+			first = until
+		}
+	}
+	return first
 }
 
 // err returns why a lease was not renewed, or nil.
@@ -109,6 +118,16 @@ func (h *holding) lost() error {
 		}
 	}
 	return nil
+}
+
+// receipts returns what is needed to give the node IDs back after this process was killed.
+func (h *holding) receipts() (all []json.RawMessage) {
+	for _, l := range h.leases {
+		if r := l.Receipt(); r != nil {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // release gives the node IDs back. No ID has a time after last; if last is zero, IDs can have all

@@ -11,6 +11,20 @@ import (
 // look is the time between checks of the leases.
 const look = 100 * time.Millisecond
 
+// A moment is a time by the wall clock, and by a clock that nobody can set. Leases end by the
+// earlier one.
+type moment struct {
+	wall   time.Time
+	steady time.Duration
+}
+
+func thisMoment() moment { return moment{time.Now().Round(0), bootTime()} }
+
+// sub returns how far each clock has gone since m.
+func (now moment) sub(m moment) (wall, steady time.Duration) {
+	return now.wall.Sub(m.wall), now.steady - m.steady
+}
+
 // A guarded is what a keeper needs of a program.
 type guarded interface {
 	tell(deadlines) error
@@ -27,10 +41,16 @@ type keeper struct {
 	held     *holding
 	program  guarded
 
+	now   func() moment
 	until time.Time // the end of the leases that the watchdog knows
+	since moment    // when they got this end
 	away  bool      // the store is away
 
-	seen   time.Time // when this process looked, by the wall clock
+	// The function changed is called after a renewal, and when somebody has set the clock forward. It
+	// may be nil.
+	changed func()
+
+	seen   moment    // when this process looked
 	latest time.Time // the latest time that the wall clock has shown
 
 	why  string // why this process ends the program; "" as long as it goes on
@@ -46,27 +66,52 @@ func (k *keeper) run(gone <-chan struct{}) {
 		case <-gone:
 			return
 		case <-time.After(look):
-			k.look(time.Now().Round(0)) // leases end by the wall clock
+			k.look(k.now())
 		}
 	}
 }
 
-func (k *keeper) look(now time.Time) {
-	late := !now.Before(k.until.Add(-k.times.Kill()))
+// left returns how long the leases last. If somebody sets the clock back, they do not last longer.
+func (k *keeper) left(now moment) time.Duration {
+	_, passed := now.sub(k.since)
+	return min(k.until.Sub(now.wall), k.until.Sub(k.since.wall)-passed)
+}
+
+// noticeable is how far clocks must differ to be worth a message.
+const noticeable = time.Second
+
+// clock says by how much the clock was set since the leases got their end; "" if it was not.
+func (k *keeper) clock(now moment) string {
+	wall, steady := now.sub(k.since)
+	switch set := (wall - steady).Round(time.Second); {
+	case set <= -noticeable:
+		return fmt.Sprintf("; this machine's clock was set back by %v", -set)
+	case set >= noticeable:
+		return fmt.Sprintf("; this machine's clock was set forward by %v", set)
+	}
+	return ""
+}
+
+func (k *keeper) look(now moment) {
+	left := k.left(now)
+	late := left <= k.times.Kill()
 	if late {
 		k.program.kill() // first of all
 	}
-	stood := now.Sub(k.seen)
+	wall, stood := now.sub(k.seen)
 	k.seen = now
-	if now.After(k.latest) {
-		k.latest = now
+	if now.wall.After(k.latest) {
+		k.latest = now.wall
+	}
+	if k.changed != nil && wall-stood >= noticeable {
+		k.changed()
 	}
 	lost := k.held.lost()
 	switch {
 	case k.why != "":
 	case late:
-		k.ends("its lease ends at "+words.Time(k.until), true)
-		if !now.Before(k.until) {
+		k.ends("its lease ends at "+words.Time(k.until)+k.clock(now), true)
+		if left <= 0 && stood >= noticeable {
 			k.stood = stood
 		}
 	case k.program.unguarded():
@@ -79,28 +124,32 @@ func (k *keeper) look(now time.Time) {
 }
 
 // renewed takes note of renewals, and of renewals that fail.
-func (k *keeper) renewed(now time.Time) {
+func (k *keeper) renewed(now moment) {
 	if until := k.held.until(); !until.Equal(k.until) {
-		k.until = until
-		k.reporter.setUntil(until, now)
+		k.until, k.since = until, now
+		k.reporter.setUntil(until, now.wall)
+		if k.changed != nil {
+			k.changed()
+		}
 		if err := k.program.tell(k.times.deadlines(until)); err != nil {
 			k.end("its watchdog does not answer: "+err.Error(), false)
 			return
 		}
 	}
 	err := k.held.err()
-	if k.until.Sub(now) < k.times.Terminate() {
+	spare := k.left(now) - k.times.Terminate()
+	if spare < 0 {
 		reason := "the store does not answer"
 		if err != nil {
 			reason = err.Error()
 		}
-		k.end(fmt.Sprintf("its lease ends at %s and cannot be renewed: %s",
-			words.Time(k.until), reason), true)
+		k.end(fmt.Sprintf("its lease ends at %s and cannot be renewed: %s%s",
+			words.Time(k.until), reason, k.clock(now)), true)
 		return
 	}
 	switch away := err != nil; {
 	case away && !k.away:
-		k.reporter.storeAway(err, k.until.Add(-k.times.Terminate()))
+		k.reporter.storeAway(err, now.wall.Add(spare))
 	case !away && k.away:
 		k.reporter.storeBack(k.held.nodes, k.until)
 	}
@@ -127,13 +176,17 @@ func (k *keeper) result(code int, last time.Time, late bool) error {
 	if k.why == "" && k.program.unguarded() {
 		k.why = noWatchdog
 	}
-	end := words.Time(k.until)
+	now := k.now()
+	end := words.Time(k.until) + k.clock(now)
 	stopped := late && last.Before(k.until)
 	switch {
 	case stopped && (k.why == "" || k.stood != 0):
 		k.why, k.loss = "sortid was stopped, and the lease ended at "+end, true
 	case late && k.why == "":
-		k.why, k.loss, k.stood = "its lease ended at "+end, true, time.Now().Round(0).Sub(k.seen)
+		k.why, k.loss = "its lease ended at "+end, true
+		if _, stood := now.sub(k.seen); stood >= noticeable {
+			k.stood = stood
+		}
 	}
 	if k.stood != 0 && !stopped {
 		k.reporter.say("this machine or container stood still for %.0f s, past the lease's end",

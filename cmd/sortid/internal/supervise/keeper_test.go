@@ -131,6 +131,9 @@ type stage struct {
 	puppet *puppet
 	keeper *keeper
 	kept   chan struct{}
+	set    atomic.Int64 // by how much the wall clock was set
+	latest time.Time    // the keeper's latest time at its last call of changed
+	now    func() moment
 }
 
 // newStage leases the node IDs, and begins to watch a puppet.
@@ -145,11 +148,17 @@ func newStage(t *testing.T, o Options, window time.Duration) *stage {
 	}
 	c := &console.Console{Err: &s.stderr, Width: 80}
 	s.starter = &starter{options: &o, reporter: check.Must(newReporter(c, o.Status, "r"))(t),
-		source: &store.Source{Store: s.store}}
+		source: store.Direct{Store: s.store}}
 	s.held = check.Must(s.acquire(t.Context(), false))(t)
-	now := time.Now()
+	began := time.Now()
+	s.now = func() moment {
+		wall := time.Now().Round(0).Add(time.Duration(s.set.Load()))
+		return moment{wall, time.Since(began)}
+	}
+	now := s.now()
 	s.keeper = &keeper{reporter: s.reporter, times: o.Times, path: "program", held: s.held,
-		program: s.puppet, until: s.held.until(), seen: now, latest: now}
+		program: s.puppet, now: s.now, until: s.held.until(), since: now, seen: now,
+		latest: now.wall, changed: func() { s.latest = s.keeper.latest }}
 	s.reporter.begins(s.held, 1)
 	go func() {
 		s.keeper.run(s.puppet.gone)
@@ -172,7 +181,7 @@ func (s *stage) end() (said string, err error) {
 
 // leave lets the store go away just before a renewal, after n others or more.
 func (s *stage) leave(mode int32, n int) {
-	time.Sleep(time.Duration(n) * nodeid.RenewAfter(nodeid.ProgramWindow))
+	time.Sleep(time.Duration(n) * nodeid.UsualPace.RenewAfter(nodeid.UsualPace.Window))
 	s.store.next.Store(mode)
 	<-s.store.left
 }
@@ -184,12 +193,12 @@ func TestOutage(t *testing.T) {
 		t.Run(fmt.Sprint("mode ", mode), func(t *testing.T) {
 			for range 100 {
 				synctest.Test(t, func(t *testing.T) {
-					s := newStage(t, Options{}, nodeid.ProgramWindow)
+					s := newStage(t, Options{}, nodeid.UsualPace.Window)
 					s.leave(mode, 2)
 					time.Sleep(Outage)
 					s.store.mode.Store(0)
 					time.Sleep(20 * time.Second)
-					if left := time.Until(s.held.until()); left < nodeid.ProgramWindow/2 {
+					if left := time.Until(s.held.until()); left < nodeid.UsualPace.Window/2 {
 						t.Errorf("the lease ends in %v", left)
 					}
 					said, err := s.end()
@@ -210,7 +219,7 @@ func TestOutage(t *testing.T) {
 // has said when.
 func TestStoreGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, Options{}, nodeid.ProgramWindow)
+		s := newStage(t, Options{}, nodeid.UsualPace.Window)
 		s.leave(2, 1)
 		<-s.kept
 		want := s.keeper.until.Add(-s.options.Times.Terminate())
@@ -233,7 +242,7 @@ func TestFreeAfterEnd(t *testing.T) {
 		0: 0, 10 * time.Second: 10 * time.Second, time.Minute: time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, Options{Times: Times{Ahead: ahead, Grace: time.Second}},
-				nodeid.ProgramWindow)
+				nodeid.UsualPace.Window)
 			time.Sleep(33 * time.Second)
 			if said, err := s.end(); err != nil {
 				t.Errorf("%v; %s", err, said)
@@ -256,7 +265,7 @@ func generation(t *testing.T, st lease.Store) string {
 func TestEvicted(t *testing.T) {
 	for _, count := range []int{0, 4} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStage(t, Options{Count: count}, nodeid.ProgramWindow)
+			s := newStage(t, Options{Count: count}, nodeid.UsualPace.Window)
 			nodes := s.held.nodes
 			last := lease.Block{NodeID: nodes.IDs[len(nodes.IDs)-1], Size: 4}
 			if ok, err := lease.Evict(t.Context(), s.store, "r", last, lease.Owner{}); !ok {
@@ -264,7 +273,7 @@ func TestEvicted(t *testing.T) {
 			}
 			began := time.Now()
 			<-s.kept
-			if took := time.Since(began); took > nodeid.RenewAfter(nodeid.ProgramWindow)+time.Second {
+			if took := time.Since(began); took > nodeid.UsualPace.RenewAfter(nodeid.UsualPace.Window)+time.Second {
 				t.Errorf("the program ended after %v", took)
 			}
 			var lost *lossError
@@ -288,7 +297,7 @@ func TestEvicted(t *testing.T) {
 // All node IDs are leased, or none.
 func TestCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		first := newStage(t, Options{Count: 10}, nodeid.ProgramWindow)
+		first := newStage(t, Options{Count: 10}, nodeid.UsualPace.Window)
 		ids := first.held.nodes.IDs
 		if !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != 10 {
 			t.Errorf("node IDs %v, want ten, ascending", ids)
@@ -338,15 +347,16 @@ func TestStoodStill(t *testing.T) {
 			"stood still"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStage(t, Options{}, nodeid.ProgramWindow)
+			s := newStage(t, Options{}, nodeid.UsualPace.Window)
 			time.Sleep(time.Second)
 			s.puppet.kill() // the loop ends, so that look can be called
 			<-s.kept
 			s.puppet = newPuppet()
 			s.keeper.program = s.puppet
-			began := time.Now().Round(0)
-			s.keeper.seen = began
-			s.keeper.look(began.Add(193 * time.Second))
+			s.keeper.seen = s.now()
+			began := s.keeper.seen.wall
+			time.Sleep(193 * time.Second)
+			s.keeper.look(s.now())
 			if s.puppet.killed.IsZero() {
 				t.Error("no SIGKILL")
 			}
@@ -361,4 +371,52 @@ func TestStoodStill(t *testing.T) {
 			}
 		})
 	}
+}
+
+// If somebody sets the clock, the program ends in time by the clock that nobody can set, and the
+// reason names the clock.
+func TestClockSet(t *testing.T) {
+	terminate := Usual.Terminate()
+	for set, want := range map[time.Duration]struct {
+		after time.Duration // at most, when the store is away
+		why   string
+	}{
+		-30 * time.Second: {nodeid.UsualPace.Window - terminate, "clock was set back by 30s"},
+		5 * time.Minute:   {0, "clock was set forward by 5m0s"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t, Options{}, nodeid.UsualPace.Window)
+			s.leave(2, 1)
+			began := time.Now()
+			s.set.Store(int64(set))
+			<-s.kept
+			if took := s.puppet.terminated.Sub(began); took > want.after+2*look {
+				t.Errorf("set by %v: SIGTERM came after %v, want %v", set, took, want.after)
+			}
+			said, err := s.end()
+			if err == nil || !strings.HasSuffix(err.Error(), want.why) ||
+				strings.Contains(said+err.Error(), "stopped") || strings.Contains(said, "stood") {
+				t.Errorf("set by %v: %v; %s", set, err, said)
+			}
+		})
+	}
+}
+
+// A file of leases must know of a clock that was ahead for a moment between two renewals: the
+// program may have IDs of that time.
+func TestClockAheadForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, Options{}, nodeid.UsualPace.Window)
+		time.Sleep(time.Second)
+		s.set.Store(int64(20 * time.Second))
+		ahead := s.now().wall
+		time.Sleep(2 * look)
+		s.set.Store(0)
+		if _, err := s.end(); err != nil {
+			t.Error(err)
+		}
+		if s.latest.Before(ahead) {
+			t.Errorf("the file knows %v, but the clock was at %v", s.latest, ahead)
+		}
+	})
 }

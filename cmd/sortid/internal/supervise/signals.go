@@ -12,7 +12,7 @@ import (
 func catchSignals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
 	for _, sig := range forwarded {
-		if !signal.Ignored(sig) { // such as SIGHUP after nohup
+		if !ignored(sig) { // such as SIGHUP after nohup
 			signal.Notify(signals, sig)
 		}
 	}

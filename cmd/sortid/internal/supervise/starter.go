@@ -3,17 +3,21 @@ package supervise
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"syscall"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/lease/nodefield"
 	"github.com/sortid/sortid/store"
+	"github.com/sortid/sortid/store/bolt"
 	"github.com/sortid/sortid/store/http"
 )
 
@@ -21,53 +25,61 @@ import (
 type starter struct {
 	options  *Options
 	reporter *reporter
-	source   *store.Source // nil until the store is open
-	terms    lease.Terms   // of the realm
-	warned   bool          // about a short window
+	source   store.Source // nil until the store is open
+	file     *leaseFile   // nil for none
+	terms    lease.Terms  // of the realm
+	warned   bool         // about a short window
+
+	wait  bool      // without a limit
+	began time.Time // when the start began
+	said  string    // why the start waits
 }
 
 // acquire leases the node IDs. It waits for the store for at most [nodeid.Patience]. If it is to
 // wait, it waits for the store and for node IDs without a limit.
 func (s *starter) acquire(ctx context.Context, wait bool) (*holding, error) {
-	began, said, queue := time.Now(), "", false
+	s.began, s.wait, s.said = time.Now(), wait, ""
+	limited := ctx
+	if !wait {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, nodeid.Patience)
+		defer cancel()
+	}
 	for {
-		span := nodeid.Patience
-		if s.source != nil && !queue {
-			span /= 6 // a request without an answer may be lost
-		}
-		limited, cancel := context.WithTimeout(ctx, span)
-		h, err := s.try(limited, queue)
-		cancel()
-		left := nodeid.Patience - time.Since(began)
-		full := occupied(err)
+		h, err := s.try(limited)
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return h, console.Cause(ctx, err)
-		case permanent(err) || full && !wait:
-			return nil, err
-		case !wait && left <= 0:
+		case limited.Err() != nil && !occupied(err) && !permanent(err):
 			return nil, fmt.Errorf("the store did not answer within %v: %w", nodeid.Patience, err)
+		case !s.again(err):
+			return nil, err
 		}
-		queue = wait && full
-		what := "the store"
-		if full {
-			what = "a node ID"
-		} else if !wait {
-			what = fmt.Sprintf("the store, for at most %v", left.Round(time.Second))
-		}
-		if said != err.Error() && (wait || said == "") {
-			s.reporter.note("waiting for %s: %v", what, err)
-			s.reporter.waits(err)
-			said = err.Error()
-		}
-		pause := time.Second + rand.N(2*time.Second)
-		if !wait {
-			pause = min(pause, left)
-		}
-		if err := console.Sleep(ctx, pause); err != nil {
+		if err := console.Sleep(ctx, time.Second+rand.N(2*time.Second)); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// again reports whether the start goes on after an error, and says why it waits.
+func (s *starter) again(err error) bool {
+	full := occupied(err)
+	if permanent(err) || full && !s.wait {
+		return false
+	}
+	what := "the store"
+	if full {
+		what = "a node ID"
+	} else if !s.wait {
+		left := nodeid.Patience - time.Since(s.began)
+		what = fmt.Sprintf("the store, for at most %v", left.Round(time.Second))
+	}
+	if s.said != err.Error() && (s.wait || s.said == "") {
+		s.reporter.note("waiting for %s: %v", what, err)
+		s.reporter.waits(err)
+		s.said = err.Error()
+	}
+	return true
 }
 
 // occupied reports whether others have the node IDs.
@@ -88,7 +100,7 @@ func permanent(err error) bool {
 	}
 	for _, target := range []error{lease.ErrConfig, lease.ErrRealm, lease.ErrNoRealm,
 		lease.ErrRecord, lease.ErrClock, lease.ErrForgotten, lease.ErrUnsafe, http.ErrAccess,
-		fs.ErrNotExist, fs.ErrPermission} {
+		fs.ErrNotExist, fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR, bolt.ErrDamaged} {
 		if errors.Is(err, target) {
 			return true
 		}
@@ -96,14 +108,18 @@ func permanent(err error) bool {
 	return false
 }
 
-// try leases the node IDs if the store answers and they are free. If it is to queue, it waits for
-// them until ctx ends.
-func (s *starter) try(ctx context.Context, queue bool) (*holding, error) {
+// try opens the store and leases the node IDs. Once the store is open, it waits for one node ID as
+// [starter.again] says. So all tries ask for the same grant. It does not wait for more node IDs:
+// two programs that have some of them could wait for each other.
+func (s *starter) try(ctx context.Context) (*holding, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
+	if err := s.giveBackEarlier(ctx); err != nil {
+		return nil, err
+	}
 	var err error
-	s.terms, err = s.source.Terms(ctx, s.options.Realm.Realm)
+	s.terms, err = s.readTerms(ctx)
 	if errors.Is(err, lease.ErrNoRealm) {
 		err = s.options.Lease.NoRealm(s.options.Realm)
 	}
@@ -115,7 +131,10 @@ func (s *starter) try(ctx context.Context, queue bool) (*holding, error) {
 		return nil, refusal{err}
 	}
 	s.warn()
-	config.Wait = queue && s.count() == 1
+	config.Wait = s.wait && s.count() == 1
+	config.Retry = func(err error) bool {
+		return (s.count() == 1 || !occupied(err)) && s.again(err)
+	}
 	h, err := acquire(ctx, s.count(), func(ctx context.Context) (*lease.Lease, error) {
 		return s.source.Acquire(ctx, config)
 	})
@@ -127,6 +146,58 @@ func (s *starter) try(ctx context.Context, queue bool) (*holding, error) {
 	return h, nil
 }
 
+// kept is the content of a leaseFile.
+type kept struct {
+	Boot     string            `json:"boot"` // the lock is of one start of one machine
+	Latest   time.Time         `json:"latest"`
+	Ahead    time.Duration     `json:"ahead"`
+	Receipts []json.RawMessage `json:"receipts"`
+}
+
+// giveBackEarlier gives back the node IDs of an earlier start that was killed.
+func (s *starter) giveBackEarlier(ctx context.Context) error {
+	if s.file == nil {
+		return nil
+	}
+	k := s.file.read()
+	if len(k.Receipts) == 0 {
+		return nil
+	}
+	last := time.Now()
+	if k.Latest.After(last) { // the clock was set back
+		last = k.Latest
+	}
+	// The kernel may have needed some time to end the program.
+	last = last.Add(max(k.Ahead, s.options.Times.Ahead) + time.Second)
+	for _, receipt := range k.Receipts {
+		if err := s.source.Return(ctx, receipt, last); err != nil {
+			return err
+		}
+	}
+	s.reporter.note("gave back what an earlier start had leased; it is free from %s on",
+		words.Time(last))
+	return s.file.write(kept{})
+}
+
+// keep writes the file for the next start. A slow disk does not delay the caller.
+func (s *starter) keep(k kept) {
+	if s.file == nil {
+		return
+	}
+	s.reporter.later(func() {
+		if err := s.file.write(k); err != nil {
+			s.reporter.console.Say("--lease-file %s: %v", s.options.File, err)
+		}
+	})
+}
+
+// readTerms reads the realm's terms. A request without an answer may be lost.
+func (s *starter) readTerms(ctx context.Context) (lease.Terms, error) {
+	ctx, cancel := context.WithTimeout(ctx, nodeid.Patience/6)
+	defer cancel()
+	return s.source.Terms(ctx, s.options.Realm.Realm)
+}
+
 func (s *starter) count() int { return max(1, s.options.Count) }
 
 // open opens the store, and makes the realm if the options allow it.
@@ -134,6 +205,8 @@ func (s *starter) open(ctx context.Context) (err error) {
 	if s.source != nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, nodeid.Patience)
+	defer cancel()
 	s.source, err = nodeid.OpenSource(ctx, s.reporter.console, s.options.Lease, s.options.Realm)
 	if err != nil {
 		return err
@@ -183,9 +256,11 @@ func (s *starter) config() (lease.Config, error) {
 			"its lease does, so the windows must be at least %v: %s", name, window,
 			s.options.Times.Terminate(), least, s.setWindow(least))
 	}
-	config.Renew = nodeid.RenewAfter(window)
+	config.Renew = s.pace().RenewAfter(window)
 	return config, nil
 }
+
+func (s *starter) pace() nodeid.Pace { return nodeid.PaceOf(s.options.Lease.URL) }
 
 // window returns the window of the leases.
 func (s *starter) window() time.Duration {
@@ -213,12 +288,12 @@ func (s *starter) setWindow(window time.Duration) string {
 // warn says once if the realm's windows are too short for the usual outage.
 func (s *starter) warn() {
 	window := s.window()
-	survives := s.options.Times.Survives(window)
+	survives := s.options.Times.Survives(window, s.pace())
 	if s.warned || s.options.Lease.Window != 0 || survives >= Outage {
 		return
 	}
 	s.warned = true
 	s.reporter.note("realm %s has windows of %v, so the program survives %v without the store; "+
 		"for %v: %s", s.options.Realm.Realm, window, survives.Truncate(time.Second), Outage,
-		s.setWindow(s.options.Times.WindowFor(Outage)))
+		s.setWindow(s.options.Times.WindowFor(Outage, s.pace())))
 }

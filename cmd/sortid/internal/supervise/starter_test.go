@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,11 +20,11 @@ import (
 
 func newStarter(t *testing.T, u *unsteady, stderr *bytes.Buffer) *starter {
 	o := &Options{Lease: &nodeid.Options{}, Times: Usual, Realm: lease.Config{Realm: "r", NodeBits: 1,
-		OneSize: true, Window: nodeid.ProgramWindow}}
+		OneSize: true, Window: nodeid.UsualPace.Window}}
 	check.Must(lease.Create(t.Context(), u, o.Realm))(t)
 	c := &console.Console{Err: stderr, Width: 80}
 	return &starter{options: o, reporter: check.Must(newReporter(c, "", "r"))(t),
-		source: &store.Source{Store: u}}
+		source: store.Direct{Store: u}}
 }
 
 // A start fails if the store is away for 30 s, but not with --wait.
@@ -155,4 +157,101 @@ func TestLastTime(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
+}
+
+// A lossy lessor grants, but for a while its answers get lost.
+type lossy struct {
+	*lease.StoreLessor
+	until time.Time
+}
+
+func (l lossy) Acquire(ctx context.Context, realm string, r lease.AcquireRequest) (lease.Grant,
+	error) {
+	g, err := l.StoreLessor.Acquire(ctx, realm, r)
+	if time.Now().Before(l.until) {
+		<-ctx.Done()
+		return lease.Grant{}, context.Cause(ctx)
+	}
+	return g, err
+}
+
+type lossySource struct {
+	store.Source
+	lossy
+}
+
+func (s lossySource) Acquire(ctx context.Context, c lease.Config) (*lease.Lease, error) {
+	return lease.AcquireFrom(ctx, s.lossy, c)
+}
+
+// While answers get lost, all tries of a start ask for the same node ID. So n programs hold n.
+func TestStartWithLostAnswers(t *testing.T) {
+	for _, count := range []int{0, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			const programs = 4
+			u := newUnsteady()
+			realm := lease.Config{Realm: "many", NodeBits: 5, OneSize: true,
+				Window: nodeid.UsualPace.Window}
+			check.Must(lease.Create(t.Context(), u, realm))(t)
+			lossy := lossy{lease.NewLessor(u, lease.LessorOptions{}), time.Now().Add(time.Minute)}
+			var wg sync.WaitGroup
+			held := make([]*holding, programs)
+			for i := range held {
+				s := newStarter(t, u, &bytes.Buffer{})
+				s.options.Count, s.options.Realm = count, realm
+				s.source = lossySource{store.Direct{Store: u}, lossy}
+				wg.Go(func() {
+					held[i] = check.Must(s.acquire(t.Context(), true))(t)
+					s.reporter.close()
+				})
+				time.Sleep(100 * time.Millisecond)
+			}
+			wg.Wait()
+			_, blocks, err := lease.Records(t.Context(), u, realm.Realm)
+			check.OK(t, err)
+			blocks = slices.DeleteFunc(blocks, func(r lease.Record) bool {
+				return r.Owner == (lease.Owner{})
+			})
+			if want := programs * max(1, count); len(blocks) != want {
+				t.Errorf("%d programs with --count %d hold %d node IDs, want %d", programs, count,
+					len(blocks), want)
+			}
+			for _, h := range held {
+				check.OK(t, h.close())
+			}
+		})
+	}
+}
+
+// differing is a lessor whose clock differs from this machine's clock.
+type differing struct{ *lease.StoreLessor }
+
+func (l differing) Acquire(ctx context.Context, realm string, r lease.AcquireRequest) (lease.Grant,
+	error) {
+	g, err := l.StoreLessor.Acquire(ctx, realm, r)
+	g.StartsIn, g.ValidFor = 5*time.Second, time.Minute
+	return g, err
+}
+
+// A program begins and ends by the clock of the store, even if its own clock differs. So it is the
+// only user of its node ID.
+func TestSoleUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUnsteady()
+		s := newStarter(t, u, &bytes.Buffer{})
+		defer s.reporter.close()
+		realm := s.options.Realm
+		h := check.Must(acquire(t.Context(), 1, func(ctx context.Context) (*lease.Lease, error) {
+			return lease.AcquireFrom(ctx, differing{lease.NewLessor(u, lease.LessorOptions{})}, realm)
+		}))(t)
+		now := time.Now()
+		from := check.Must(h.start())(t)
+		if d := from.Sub(now); d < 5*time.Second || d > 6*time.Second {
+			t.Errorf("the program starts after %v", d)
+		}
+		if d := h.until().Sub(now); d > time.Minute || d < 59*time.Second {
+			t.Errorf("the program ends after %v", d)
+		}
+		check.OK(t, h.close())
+	})
 }

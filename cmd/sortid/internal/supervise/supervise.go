@@ -33,12 +33,21 @@ type Options struct {
 
 	Restart bool   // after the loss of a lease
 	Status  string // a file
+	File    string // that keeps receipts for the next start; "" for none
 	Metrics string // an address
 }
 
 // Run leases node IDs and runs the program. It returns how the program ended.
 func Run(c *console.Console, o *Options) error {
 	signals := catchSignals() // before the first status, whose reader may send a signal
+	var file *leaseFile
+	if o.File != "" {
+		var err error
+		if file, err = openLeaseFile(o.File); err != nil {
+			return err
+		}
+		defer file.close() // after the report, which may still write it
+	}
 	report, err := newReporter(c, o.Status, o.Realm.Realm)
 	if err != nil {
 		return err
@@ -62,7 +71,7 @@ func Run(c *console.Console, o *Options) error {
 	if c.Quiet && o.Lease.Log == nil {
 		o.Lease.Log = slog.New(slog.DiscardHandler) // no message about a new realm
 	}
-	s := &starter{options: o, reporter: report}
+	s := &starter{options: o, reporter: report, file: file}
 	defer func() {
 		if s.source != nil {
 			s.source.Close()
@@ -123,7 +132,11 @@ func (s *starter) run(ctx context.Context, wait bool, programs chan<- *program) 
 	s.reporter.begins(held, p.pid)
 	k.run(p.gone)
 	s.reporter.setState(ending)
-	s.gaveBack(held, held.release(s.lastTime(p, k)))
+	err = held.release(s.lastTime(p, k))
+	if err == nil || len(p.left) > 0 {
+		s.keep(kept{})
+	}
+	s.gaveBack(held, err)
 	return k.result(p.code, p.last, p.late)
 }
 
@@ -150,9 +163,13 @@ func (s *starter) start(ctx context.Context, held *holding) (*program, *keeper, 
 	if err := console.Sleep(ctx, time.Until(from)); err != nil {
 		return nil, nil, err
 	}
-	now := time.Now().Round(0)
+	now := thisMoment()
 	k := &keeper{reporter: s.reporter, times: s.options.Times, path: s.options.Path, held: held,
-		until: held.until(), seen: now, latest: now}
+		now: thisMoment, until: held.until(), since: now, seen: now, latest: now.wall}
+	k.changed = func() {
+		s.keep(kept{Latest: k.latest, Ahead: s.options.Times.Ahead, Receipts: held.receipts()})
+	}
+	k.changed()
 	env := environment(environ(s.options.Lease), held.nodes, s.options.Env)
 	p, err := startProgram(s.reporter.console, s.options.Path, s.options.Args, env,
 		s.options.Times.deadlines(k.until))

@@ -23,10 +23,12 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 // Without a renewal, the program ends before the lease does.
 func TestStoreUnreachable(t *testing.T) {
+	testserver.Waits(t, "waits until leases end")
 	patience := nodeid.ReleasePatience
 	t.Cleanup(func() { nodeid.ReleasePatience = patience })
 	nodeid.ReleasePatience = time.Second
@@ -46,7 +48,7 @@ func TestStoreUnreachable(t *testing.T) {
 			// On a slow machine, the program needs seconds.
 			o := &Options{Path: check.Must(exec.LookPath("sh"))(t),
 				Args:  []string{"sh", "-c", c.script},
-				Lease: &nodeid.Options{URL: "bolt:" + path, Window: 26 * time.Second},
+				Lease: &nodeid.Options{URL: "bolt:" + path, Create: true, Window: 26 * time.Second},
 				Realm: check.Must(nodeid.NewRealm(gencore.Must(format.Lookup("scru64")), "", 8))(t),
 				Times: Times{Ahead: 4 * time.Second, Grace: time.Second}}
 			done := make(chan error, 1)

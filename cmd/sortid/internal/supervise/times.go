@@ -49,16 +49,16 @@ const answer = 11 * time.Second
 // Survives returns how long the store can be away without harm to a program, if it goes away just
 // before a renewal. When the store is back, a renewal without an answer and a pause may be under
 // way.
-func (t Times) Survives(window time.Duration) time.Duration {
-	renewal := nodeid.RenewAfter(window)
+func (t Times) Survives(window time.Duration, pace nodeid.Pace) time.Duration {
+	renewal := pace.RenewAfter(window)
 	return max(0, window-renewal-answer-renewal/4-t.Terminate())
 }
 
 // WindowFor returns a window with which a program survives the outage.
-func (t Times) WindowFor(outage time.Duration) time.Duration {
+func (t Times) WindowFor(outage time.Duration, pace nodeid.Pace) time.Duration {
 	const step = 5 * time.Second
 	for window := t.Window(); ; window += step {
-		if window = window.Truncate(step); t.Survives(window) >= outage {
+		if window = window.Truncate(step); t.Survives(window, pace) >= outage {
 			return window
 		}
 	}
@@ -72,10 +72,11 @@ func FreeAfter(window time.Duration) time.Duration { return window + window/2 }
 func Table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %-8s%-10s%-12s%s\n", "window", "survives", "free after", "node IDs")
-	for _, window := range []time.Duration{Usual.Window(), time.Minute, nodeid.ProgramWindow,
+	for _, window := range []time.Duration{Usual.Window(), time.Minute, nodeid.UsualPace.Window,
 		5 * time.Minute, 10 * time.Minute} {
 		free := FreeAfter(window)
-		fmt.Fprintf(&b, "  %-8v%-10v%-12v%d\n", window, Usual.Survives(window).Truncate(time.Second),
+		survives := Usual.Survives(window, nodeid.UsualPace)
+		fmt.Fprintf(&b, "  %-8v%-10v%-12v%d\n", window, survives.Truncate(time.Second),
 			free.Truncate(time.Second), 1+(free+time.Minute-1)/time.Minute)
 	}
 	return b.String()

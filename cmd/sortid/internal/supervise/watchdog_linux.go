@@ -94,7 +94,7 @@ func (w *warden) prepare() (err error) {
 	// stay ignored.
 	unread := make(chan os.Signal, 1)
 	for s := syscall.Signal(1); s < 65; s++ {
-		if !signal.Ignored(s) {
+		if !ignored(s) {
 			signal.Notify(unread, s)
 		}
 	}

@@ -198,6 +198,7 @@ func TestDescendants(t *testing.T) {
 
 // At the deadlines, all processes get SIGTERM and SIGKILL, also while exec is stopped.
 func TestDeadlines(t *testing.T) {
+	testserver.Waits(t, "waits for deadlines")
 	t.Parallel()
 	testserver.Program(t, "setsid")
 	e, pids := startScript(t, "10s",
@@ -272,6 +273,7 @@ func TestKilled(t *testing.T) {
 // After a stop of all processes past the deadlines, the watchdog sends nothing but SIGKILL, at
 // once.
 func TestFreeze(t *testing.T) {
+	testserver.Waits(t, "waits for deadlines")
 	t.Parallel()
 	e := executeIn(t, []string{os.Args[0], "exec", "8s", os.Args[0], "clock"})
 	check.OK(t, e.Start())
@@ -420,6 +422,7 @@ func TestFirstProcess(t *testing.T) {
 
 // A process of another user can go on, but not in a cgroup.
 func TestOtherUser(t *testing.T) {
+	testserver.Waits(t, "waits for deadlines")
 	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("only root can make a program that runs as root")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/generate"
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
@@ -83,11 +84,11 @@ func (v *Tester) RunProcesses(name string) error {
 		for _, p := range all {
 			sources = append(sources, p.source)
 		}
-		if name, err = formatOf(context.Background(), sources...); err != nil {
+		if name, err = formatOf(context.Background(), false, sources...); err != nil {
 			return err
 		}
 	}
-	if f, err := generate.Lookup(name); err == nil && f.NodeCounter > 0 {
+	if f, err := generate.Lookup(name); err == nil && spec.Of(f).NodeCounter > 0 {
 		// Only the search for duplicates uses --node-bits.
 		v.Duplicates.NodeBits, v.Options.NodeBits = v.Options.NodeBits, 0
 	}
@@ -224,7 +225,7 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(verify
 func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	<-p.done
 	name, seconds, lines := p.source.in.Name, p.length.Seconds(), p.report.Lines
-	after := fmt.Sprintf("after %.1f s and %s lines", seconds, words.Count(lines))
+	after := fmt.Sprintf("after %.1f s and %s", seconds, words.Plural(lines, "line"))
 	switch {
 	case p.ended.Load():
 		if lines == 0 {

@@ -1,14 +1,12 @@
 package tester
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
@@ -27,31 +25,60 @@ type source struct {
 }
 
 func (v *Tester) source(name string) *source {
-	if name != "-" {
-		return &source{in: duplicates.File(name)}
+	s := &source{stdin: name == "-"}
+	if s.stdin {
+		s.in = duplicates.Source{Name: "standard input", Once: true, Open: v.openStdin}
+	} else {
+		s.in = duplicates.File(name)
 	}
-	return &source{stdin: true, in: duplicates.Source{Name: "standard input", Once: true,
-		Open: func() (io.ReadCloser, error) {
-			if f, ok := v.Console.In.(*os.File); ok { // the size of a pipe can be set at either end
-				console.Widen(f)
-			}
-			return io.NopCloser(v.Console.In), nil
-		}}}
+	open := s.in.Open
+	s.in.Open = func() (io.ReadCloser, error) {
+		if err := input.CheckOutput(v.Console, name); err != nil {
+			return nil, err
+		}
+		return open()
+	}
+	return s
+}
+
+func (v *Tester) openStdin() (io.ReadCloser, error) {
+	if f, ok := v.Console.In.(*os.File); ok { // the size of a pipe can be set at either end
+		console.Widen(f)
+	}
+	return io.NopCloser(v.Console.In), nil
 }
 
 // Another goroutine can close sourceLines during a read.
 type sourceLines struct {
-	buffered *bufio.Reader
-	file     io.ReadCloser
-	plain    io.ReadCloser // the decompressed file
-	closed   atomic.Bool
+	ahead  []byte // read by the method more, but not yet by Read
+	err    error  // of the last read of the method more
+	file   io.ReadCloser
+	plain  io.ReadCloser // the decompressed file
+	closed atomic.Bool
 }
 
 func (l *sourceLines) Read(b []byte) (n int, err error) {
-	if l.closed.Load() {
+	switch {
+	case l.closed.Load():
 		return 0, os.ErrClosed
+	case len(l.ahead) > 0:
+		n = copy(b, l.ahead)
+		l.ahead = l.ahead[n:]
+		return n, nil
+	case l.err != nil:
+		return 0, l.err
 	}
-	return l.buffered.Read(b)
+	return l.plain.Read(b)
+}
+
+// more waits for what comes next, and reads it ahead. It returns false at the end.
+func (l *sourceLines) more() bool {
+	const size = 64 << 10
+	n := len(l.ahead)
+	l.ahead = slices.Grow(l.ahead, size)
+	got, err := l.plain.Read(l.ahead[n : n+size])
+	l.ahead, l.err = l.ahead[:n+got], err
+	return err == nil
 }
 
 func (l *sourceLines) Close() error {
@@ -67,8 +94,12 @@ func (l *sourceLines) Position() int64 {
 	return 0
 }
 
-// The method guess reads at most head bytes.
-const head = 64 << 10
+const (
+	// The method guess reads at most head bytes, or longHead bytes if the IDs begin like IDs of
+	// several formats.
+	head     = 64 << 10
+	longHead = 4 << 20
+)
 
 func (s *source) read() (*sourceLines, error) {
 	if in := s.opened; in != nil {
@@ -79,45 +110,48 @@ func (s *source) read() (*sourceLines, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := input.Decompress(file)
+	plain, err := input.Plain(file)
 	if err != nil {
 		file.Close()
 		return nil, fmt.Errorf("%s: cannot be decompressed: %w", s.in.Name, err)
 	}
-	return &sourceLines{buffered: bufio.NewReaderSize(plain, head), file: file, plain: plain}, nil
+	return &sourceLines{file: file, plain: plain}, nil
 }
 
-// guess returns the format of the first line that shows its format, or "". It does not wait for
-// later lines. The next call of read returns all lines.
-func (s *source) guess() (name string, err error) {
+// guess guesses the format. It does not wait for more lines than it needs. The next call of read
+// returns all lines.
+func (s *source) guess() (g verify.Guess, err error) {
 	in, err := s.read()
 	if err != nil {
-		return "", err
+		return g, err
 	}
 	s.opened = in
-	for done := false; !done; {
-		_, err := in.buffered.Peek(in.buffered.Buffered() + 1) // waits for what comes next
-		done = err != nil                                      // the end, or a full buffer
-		start, _ := in.buffered.Peek(in.buffered.Buffered())
-		if !done {
-			start = start[:bytes.LastIndexByte(start, '\n')+1]
+	for tried, done := 0, false; !done; {
+		done = !in.more()
+		lines := in.ahead
+		if end := bytes.LastIndexByte(lines, '\n') + 1; !done && (end > 0 || len(lines) < head) {
+			lines = lines[:end]
 		}
-		if name, ok := verify.Detect(start); ok {
-			return name, nil
+		s.empty = len(in.ahead) == 0
+		if done = done || len(in.ahead) >= longHead; !done && len(lines) < 2*tried {
+			continue
 		}
-		s.empty = len(start) == 0
+		g, tried = verify.Detect(lines), len(lines)
+		done = done || g.Format != "" && !g.Open || g.Format == "" && len(in.ahead) >= head
 	}
-	return "", nil
+	return g, nil
 }
 
-func formatOf(ctx context.Context, sources ...*source) (string, error) {
+// formatOf guesses the format of sources. If any format of integers will do, anyOf is true.
+func formatOf(ctx context.Context, anyOf bool, sources ...*source) (string, error) {
+	var failed verify.Guess
 	for _, s := range sources {
-		var name string
+		var g verify.Guess
 		var err error
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			name, err = s.guess()
+			g, err = s.guess()
 		}()
 		select {
 		case <-done:
@@ -128,8 +162,14 @@ func formatOf(ctx context.Context, sources ...*source) (string, error) {
 			s.opened.Close()
 			s.opened = nil
 		}
-		if err != nil || name != "" {
-			return name, err
+		switch {
+		case err != nil || g.Format != "":
+			return g.Format, err
+		case anyOf && g.Integers:
+			return g.Nearest[0], nil
+		}
+		if failed.Nearest == nil && !s.empty {
+			failed = g
 		}
 	}
 	if !slices.ContainsFunc(sources, func(s *source) bool { return !s.empty }) {
@@ -139,9 +179,8 @@ func formatOf(ctx context.Context, sources ...*source) (string, error) {
 	if len(sources) == 1 {
 		what = sources[0].in.Name
 	}
-	return "", console.UsageErrorf(
-		"cannot guess the format of %s; name the format before the files, "+
-			"as in \"sortid verify scru128\": one of %s", what, strings.Join(Names(), ", "))
+	return "", console.UsageErrorf("cannot guess the format of %s: %s; name the format "+
+		"before the files, as in \"sortid verify %s\"", what, failed.Reason, failed.Nearest[0])
 }
 
 func noIDs(s *source) error {

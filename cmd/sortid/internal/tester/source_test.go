@@ -2,14 +2,20 @@ package tester
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/verify"
+	"github.com/sortid/sortid/verify/duplicates"
 )
 
 func TestSourceClosedWhileRead(t *testing.T) {
@@ -47,3 +53,56 @@ func TestSourceClosedWhileRead(t *testing.T) {
 		wg.Wait()
 	}
 }
+
+// The guess reads whole lines, however many there are and however they arrive.
+func TestGuessOfWholeLines(t *testing.T) {
+	for _, f := range format.All() {
+		if !verify.Knows(f) {
+			continue
+		}
+		encoding := f.Encodings()[0]
+		id, err := f.Read(f.Example())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for i := range uint64(head) / 4 {
+			next := id.ID.Words()
+			next[len(next)-1] += i
+			if made, err := f.FromWords(next); err == nil {
+				all = append(all, id.Prefix+made.In(encoding))
+			}
+		}
+		want := verify.Detect([]byte(strings.Join(all[:500], "\n") + "\n"))
+		step := len(all[0]) + 1
+		for _, size := range []int{4096, head, 2 * head} {
+			for n := size/step - 1; n <= size/step+2; n++ {
+				text := strings.Join(all[:n], "\n") + "\n"
+				for name, r := range map[string]io.Reader{"whole": strings.NewReader(text),
+					"halves": iotest.HalfReader(strings.NewReader(text)),
+					"odd":    &oddReader{strings.NewReader(text), 997},
+				} {
+					s := &source{in: duplicates.Source{Name: name, Once: true,
+						Open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}}
+					got, err := s.guess()
+					if err != nil || got.Format != want.Format || got.Integers != want.Integers {
+						t.Fatalf("%s, %d lines, %s: %+v, %v, want %+v", f.Name(), n, name, got, err, want)
+					}
+					in, _ := s.read()
+					if rest, err := io.ReadAll(in); err != nil || string(rest) != text {
+						t.Fatalf("%s: after the guess, %d bytes are left of %d: %v", f.Name(),
+							len(rest), len(text), err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// An oddReader reads at most n bytes at once.
+type oddReader struct {
+	r io.Reader
+	n int
+}
+
+func (o *oddReader) Read(b []byte) (int, error) { return o.r.Read(b[:min(len(b), o.n)]) }

@@ -59,7 +59,7 @@ func SplitFormat(args []string) (name string, files []string, err error) {
 	if len(args) > 0 {
 		f, err := format.Lookup(args[0])
 		if err == nil {
-			name, args = f.Name, args[1:]
+			name, args = f.Name(), args[1:]
 		} else if _, statErr := os.Stat(args[0]); statErr != nil && args[0] != "-" &&
 			!strings.ContainsAny(args[0], `./\`) {
 			return "", nil, console.UsageErrorf("there is no file %q; %w", args[0], err)
@@ -119,7 +119,7 @@ func (v *Tester) one(ctx context.Context, name string, s *source) (*report.Repor
 	}
 	if name == "" {
 		var err error
-		if name, err = formatOf(ctx, s); err != nil {
+		if name, err = formatOf(ctx, false, s); err != nil {
 			return nil, err
 		}
 	}
@@ -229,7 +229,7 @@ func (v *Tester) Unique(name string, files []string) (err error) {
 		all = append(all, s)
 	}
 	if name == "" {
-		if name, err = formatOf(context.Background(), all...); err != nil {
+		if name, err = formatOf(context.Background(), true, all...); err != nil {
 			return err
 		}
 	}
@@ -301,7 +301,7 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 func Names() (names []string) {
 	for _, f := range format.All() {
 		if verify.Knows(f) {
-			names = append(names, f.Name)
+			names = append(names, f.Name())
 		}
 	}
 	return names

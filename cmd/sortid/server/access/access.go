@@ -6,11 +6,10 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"golang.org/x/time/rate"
 
 	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/store/http/wire"
 )
 
 type tokenKey struct{}
@@ -48,9 +47,9 @@ func (t *Tokens) IDs(ctx context.Context) *rate.Limiter {
 	return nil
 }
 
-func (t *Tokens) Client(r *http.Request) api.Client {
+func (t *Tokens) Client(r *http.Request) string {
 	if e := t.of(r.Context()); e != nil {
-		return api.Client("token " + e.name)
+		return "token " + e.name
 	}
 	return api.ClientAt(r.RemoteAddr)
 }
@@ -63,7 +62,7 @@ func (t *Tokens) Allow(ctx context.Context, permission string) error {
 	}
 	e := t.of(ctx)
 	if e == nil {
-		return api.NewProblem(http.StatusUnauthorized, api.NoToken,
+		return api.NewProblem(http.StatusUnauthorized, wire.NoToken,
 			"a valid token is needed: send the header \"Authorization: Bearer TOKEN\"").
 			With("WWW-Authenticate", `Bearer realm="sortid"`)
 	}
@@ -72,7 +71,7 @@ func (t *Tokens) Allow(ctx context.Context, permission string) error {
 		if permission == PermitRealms {
 			permission = PermitRealm("NAME")
 		}
-		p := api.NewProblem(http.StatusForbidden, api.NotAllowed, "this token does not permit that; "+
+		p := api.NewProblem(http.StatusForbidden, wire.NotAllowed, "this token does not permit that; "+
 			"in the file of tokens, it needs the permission %.200q or %q", permission, PermitAdmin)
 		p.Token, p.Realm = e.name, realm
 		return p
@@ -86,35 +85,23 @@ func (t *Tokens) Allow(ctx context.Context, permission string) error {
 // PermitRealm returns the permission to use a realm.
 func PermitRealm(realm string) string { return PermitRealms + ":" + realm }
 
+// PermitLease returns the permission to lease from a realm.
+func PermitLease(realm string) string { return permitLeases + ":" + realm }
+
 // Permits reports whether the request's token has a permission.
 func (t *Tokens) Permits(ctx context.Context, permission string) bool {
 	e := t.of(ctx)
 	return t == nil || e != nil && e.hasPermission(permission)
 }
 
-const metadataPermission = "permission"
-
-// Require returns op with the permission that clients need for it.
-func Require(permission string, op huma.Operation) huma.Operation {
-	op.Metadata = map[string]any{metadataPermission: permission}
-	if permission != PermitNone {
-		op.Security = []map[string][]string{{"token": {}}}
+// Require returns a handler that answers only requests that have the permission.
+func (t *Tokens) Require(permission string, h api.Handler) api.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := t.Allow(r.Context(), permission); err != nil {
+			return err
+		}
+		return h(w, r)
 	}
-	return op
-}
-
-// Authorize is [Tokens.Allow] as a middleware. An operation without [Require] needs [PermitAdmin].
-func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
-	permission, ok := ctx.Operation().Metadata[metadataPermission].(string)
-	if !ok {
-		permission = PermitAdmin
-	}
-	if err := t.Allow(ctx.Context(), permission); err != nil {
-		_, w := humago.Unwrap(ctx)
-		api.Refuse(w, err)
-		return
-	}
-	next(ctx)
 }
 
 // Within takes a place in the gate for the client, and calls next. If the client gets no place,
@@ -127,12 +114,4 @@ func (t *Tokens) Within(g *api.Gate, w http.ResponseWriter, r *http.Request, nex
 	}
 	defer g.Leave(c)
 	next()
-}
-
-// Through is [Tokens.Within] as a middleware.
-func (t *Tokens) Through(g *api.Gate) func(huma.Context, func(huma.Context)) {
-	return func(ctx huma.Context, next func(huma.Context)) {
-		r, w := humago.Unwrap(ctx)
-		t.Within(g, w, r, func() { next(ctx) })
-	}
 }

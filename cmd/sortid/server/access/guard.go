@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/store/http/wire"
 )
 
 // A Guard protects a server from web pages of other origins. A server without tokens trusts every
@@ -52,11 +53,11 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !g.anyHost && !g.allows(r):
-			api.Refuse(w, api.NewProblem(http.StatusMisdirectedRequest, api.WrongHost,
+			api.Refuse(w, api.NewProblem(http.StatusMisdirectedRequest, wire.WrongHost,
 				"this server has no tokens, so it does not answer requests to the host %.100q; "+
 					"use the server's address, or name the host with --host", r.Host))
 		case g.foreign(r):
-			api.Refuse(w, api.NewProblem(http.StatusForbidden, api.ForeignPage,
+			api.Refuse(w, api.NewProblem(http.StatusForbidden, wire.ForeignPage,
 				"a web page of another origin may not do this; --cors permits an origin"))
 		default:
 			next.ServeHTTP(w, r)

@@ -25,11 +25,13 @@ import (
 
 // Permissions that an endpoint can need.
 const (
-	PermitNone   = ""      // Needs no token.
-	PermitAny    = "any"   // Any token is enough.
-	PermitIDs    = "ids"   // Make IDs.
-	PermitAdmin  = "admin" // Everything.
-	PermitRealms = "realm" // Use at least one realm. See PermitRealm.
+	PermitNone    = ""        // Needs no token.
+	PermitAny     = "any"     // Any token is enough.
+	PermitIDs     = "ids"     // Make IDs.
+	PermitMetrics = "metrics" // Read the metrics.
+	PermitAdmin   = "admin"   // Everything.
+	PermitRealms  = "realm"   // Use at least one realm. See PermitRealm.
+	permitLeases  = "lease"   // See PermitLease.
 )
 
 // Tokens is a file of tokens, with a line for each:
@@ -37,9 +39,9 @@ const (
 //	NAME SHA256 PERMISSIONS [requests=N] [ids=N]
 //
 // SHA256 is the token's hash in hexadecimal. PERMISSIONS are separated by commas: "ids",
-// "realm:NAME", "admin". Limits are per second; inspected lines count as IDs. Blank lines and
-// lines that begin with # are skipped. Each line must end in a newline, because a line without a
-// newline can be incomplete.
+// "realm:NAME", "lease:NAME", "metrics", "admin". Limits are per second; inspected lines count as
+// IDs. Blank lines and lines that begin with # are skipped. Each line must end in a newline, because
+// a line without a newline can be incomplete.
 //
 // A nil Tokens lets everybody do everything. Tokens is safe for concurrent use.
 type Tokens struct {
@@ -156,12 +158,15 @@ func parseToken(fields []string) (*Token, error) {
 	return e, nil
 }
 
+const permissionNames = "ids, realm:NAME, lease:NAME, metrics or admin"
+
 func checkPermission(p string) error {
-	realm, ok := strings.CutPrefix(p, PermitRealms+":")
-	if p == PermitIDs || p == PermitAdmin || ok && realm != "" {
+	kind, realm, _ := strings.Cut(p, ":")
+	if p == PermitIDs || p == PermitMetrics || p == PermitAdmin ||
+		(kind == PermitRealms || kind == permitLeases) && realm != "" {
 		return nil
 	}
-	return fmt.Errorf("%q is not a permission, want ids, realm:NAME or admin", p)
+	return fmt.Errorf("%q is not a permission, want %s", p, permissionNames)
 }
 
 // Find returns the token with this text, or nil. It looks up the text's hash. Nobody can find a
@@ -174,11 +179,12 @@ func (t *Tokens) Find(text string) *Token {
 }
 
 // hasPermission reports whether the token has a permission. A token that permits at least one realm
-// has [PermitRealms].
+// has [PermitRealms]. A token that permits to use a realm permits to lease from it.
 func (e *Token) hasPermission(permission string) bool {
 	return permission == PermitAny || slices.ContainsFunc(e.permits, func(p string) bool {
-		return p == PermitAdmin || p == permission ||
-			permission == PermitRealms && strings.HasPrefix(p, PermitRealms+":")
+		kind, realm, named := strings.Cut(p, ":")
+		return p == PermitAdmin || p == permission || named && permission == PermitRealms ||
+			kind == PermitRealms && permission == PermitLease(realm)
 	})
 }
 
@@ -190,7 +196,7 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 			"want printable characters without spaces, and no # at the start", name)
 	}
 	if len(permissions) == 0 {
-		return "", "", errors.New("a token without permissions: want ids, realm:NAME or admin")
+		return "", "", errors.New("a token without permissions: want " + permissionNames)
 	}
 	for _, p := range permissions {
 		if err := checkPermission(p); err != nil {

@@ -1,71 +1,43 @@
 package api
 
 import (
+	"context"
 	"net"
 	"net/netip"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/server/fair"
+	"github.com/sortid/sortid/store/http/wire"
 )
 
-// A Client is the owner of a token or, for requests without a token, an address.
-type Client string
-
-// ClientAt returns the client at an address. IPv6 addresses with the same first 64 bits are one
+// ClientAt returns the name of the client at an address. IPv6 addresses with the same first 64 bits are one
 // client.
-func ClientAt(addrPort string) Client {
+func ClientAt(addrPort string) string {
 	if addrPort == "" || addrPort[0] != '[' { // IPv4
 		host, _, _ := strings.Cut(addrPort, ":")
-		return Client(host)
+		return host
 	}
 	at, _ := netip.ParseAddrPort(addrPort)
 	network, _ := at.Addr().WithZone("").Prefix(64)
 	if addr := at.Addr().Unmap(); addr.Is4() {
 		network = netip.PrefixFrom(addr, 32)
 	}
-	return Client(network.Addr().String())
+	return network.Addr().String()
 }
 
-// A Gate has a limited number of places for requests or connections. A client gets a place only if
-// more places are free than the client already has. So the first client can have half of the
-// places, the next client half of the rest, and so on. A Gate is safe for concurrent use.
+// A Gate has a limited number of places for clients.
 type Gate struct {
-	what   string
-	places int
-
-	mu    sync.Mutex
-	taken int
-	held  map[Client]int
+	*fair.Places
+	what string
 }
 
-func newGate(places int, what string) *Gate {
-	return &Gate{what: what, places: places, held: map[Client]int{}}
-}
-
-// Enter reports whether the client gets a place. If so, call Leave later.
-func (g *Gate) Enter(c Client) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.held[c] >= g.places-g.taken {
-		return false
-	}
-	g.held[c]++
-	g.taken++
-	return true
-}
-
-func (g *Gate) Leave(c Client) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.held[c]--; g.held[c] == 0 {
-		delete(g.held, c)
-	}
-	g.taken--
-}
+func newGate(places int, what string) *Gate { return &Gate{fair.New(places), what} }
 
 // Full returns the problem for a client that gets no place.
 func (g *Gate) Full() error {
-	return Busy(time.Second, Limit,
+	return Busy(time.Second, wire.Limit,
 		"too many %s are under way, from all clients or from this client; ask again", g.what)
 }
 
@@ -92,19 +64,15 @@ func NewGates() *Gates {
 // A Listener limits the open connections. It closes a new connection if its client gets no place.
 type Listener struct {
 	net.Listener
-	open *Gate
+	open *fair.Places
 }
 
 func NewListener(l net.Listener) *Listener {
-	return &Listener{l, newGate(maxConnections, "connections")}
+	return &Listener{l, fair.New(maxConnections)}
 }
 
 // Open returns how many connections are open.
-func (l *Listener) Open() int {
-	l.open.mu.Lock()
-	defer l.open.mu.Unlock()
-	return l.open.taken
-}
+func (l *Listener) Open() int { return l.open.Taken() }
 
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
@@ -118,6 +86,21 @@ func (l *Listener) Accept() (net.Conn, error) {
 		}
 		conn.Close()
 	}
+}
+
+// Listen listens at an address, so that [Listener.Stop] works. With multipath TCP it would not,
+// because Linux has no filters for these sockets.
+func Listen(address string) (net.Listener, error) {
+	var plain net.ListenConfig
+	plain.SetMultipathTCP(false)
+	return plain.Listen(context.Background(), "tcp", address)
+}
+
+// Stop closes the listener. Before that, it waits until all who have connected are accepted, but
+// not longer than until the deadline. Call it while another goroutine calls Accept.
+func (l *Listener) Stop(deadline time.Time) error {
+	stopConnecting(l.Listener, deadline)
+	return l.Close()
 }
 
 type limitedConn struct {

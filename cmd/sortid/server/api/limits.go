@@ -22,9 +22,9 @@ const (
 // What can be under way or open at a time.
 const (
 	MaxStreams = 32 // Of one HTTP/2 connection.
-	// Requests for leases that use the store. Others wait for their turn. Requests that come at the
-	// same time share reads of the store. With more of them, the renewals of the server's own
-	// leases would wait longer.
+	// Requests for leases of one realm that use the store. The second realm can have half as many,
+	// and so on. Others wait for their turn. Requests that come at the same time share reads of the
+	// store. With more of them, the renewals of the server's own leases would wait longer.
 	MaxTurns = 64
 
 	maxConnections  = 4096

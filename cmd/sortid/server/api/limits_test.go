@@ -63,8 +63,8 @@ func testLimit(t *testing.T) {
 		t.Errorf("after some connections ended: %d of 3 closed", n)
 	}
 	end(len(accepted))
-	if g := l.open; g.taken+len(g.held) != 0 {
-		t.Errorf("after all connections ended: %d are open, of %d clients", g.taken, len(g.held))
+	if n := l.Open(); n != 0 {
+		t.Errorf("after all connections ended: %d are open", n)
 	}
 }
 
@@ -79,34 +79,21 @@ func TestDocumentedLimits(t *testing.T) {
 		rows[what] = strings.TrimSpace(cells[2])
 	}
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
-	largeAnswers := fmt.Sprintf("answers under way, with more than %d IDs each", Piece)
 	for what, want := range map[string]string{
-		"IDs in a request":                fmt.Sprintf("%d,%03d", MaxIDs/1000, MaxIDs%1000),
-		"connections":                     fmt.Sprint(maxConnections),
-		"streams of an HTTP/2 connection": fmt.Sprint(MaxStreams),
-		"requests under way":              fmt.Sprint(maxRequests),
-		largeAnswers:                      fmt.Sprint(maxLargeAnswers),
-		"bodies of lines under way, for `POST /v1/inspect`":  fmt.Sprint(maxLineBodies),
-		"requests for leases":                                fmt.Sprint(maxLeases),
-		"requests for leases that use the store":             fmt.Sprint(MaxTurns),
-		"requests that wait for a node ID":                   fmt.Sprint(maxWaiters),
-		"requests for lists of leases or realms":             fmt.Sprint(maxLists),
-		"a body of lines":                                    fmt.Sprintf("%d MiB", MaxLines>>20),
-		"another body":                                       fmt.Sprintf("%d KiB", MaxBody>>10),
-		"an inspected line":                                  fmt.Sprintf("%d bytes", MaxLine),
-		"rows in a list of leases or realms":                 fmt.Sprint(MaxList),
-		"realms in the store":                                fmt.Sprint(MaxRealms),
-		"time that a request waits for scru64 IDs":           seconds(QueueTimeout),
-		"time for the headers":                               seconds(HeaderTimeout),
-		"time for a body of a request for a lease":           seconds(BodyTimeout),
-		"time that a request for a lease waits for its turn": seconds(TurnTimeout),
-		"time for such a turn":                               seconds(CallTimeout),
-		"time that a client can wait for a node ID":          seconds(MaxWait),
-		"longest pause between two parts of a body of lines": seconds(LineTimeout),
+		"IDs in a request":                          fmt.Sprintf("%d,%03d", MaxIDs/1000, MaxIDs%1000),
+		"connections":                               fmt.Sprint(maxConnections),
+		"requests under way":                        fmt.Sprint(maxRequests),
+		"requests for leases":                       fmt.Sprint(maxLeases),
+		"a body of lines":                           fmt.Sprintf("%d MiB", MaxLines>>20),
+		"another body":                              fmt.Sprintf("%d KiB", MaxBody>>10),
+		"an inspected line":                         fmt.Sprintf("%d bytes", MaxLine),
+		"realms in the store":                       fmt.Sprint(MaxRealms),
+		"time for the headers":                      seconds(HeaderTimeout),
+		"time for a body of a request for a lease":  seconds(BodyTimeout),
+		"time that a client can wait for a node ID": seconds(MaxWait),
 		"time for a body of lines": fmt.Sprintf("%.0f min",
 			LinesTimeout.Minutes()),
 		"time for an answer": seconds(WriteTimeout),
-		"time for a client to take a part of a large answer": seconds(TakeTimeout),
 	} {
 		if rows[what] != want {
 			t.Errorf("%s: %q, want %q", what, rows[what], want)

@@ -8,18 +8,16 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
+	"github.com/sortid/sortid/store/http/wire"
 )
 
 type Endpoint struct {
@@ -29,60 +27,11 @@ type Endpoint struct {
 	Log     *slog.Logger
 }
 
-// Register registers the requests for IDs. huma only describes them, because net/http serves them
-// faster.
-func (e *Endpoint) Register(h huma.API, mux *http.ServeMux) {
-	var encodings []any
-	for _, f := range format.Ours() {
-		for _, encoding := range f.Encodings {
-			if !slices.Contains(encodings, any(string(encoding))) {
-				encodings = append(encodings, string(encoding))
-			}
-		}
-	}
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		op := access.Require(access.PermitIDs, huma.Operation{
-			OperationID: strings.ToLower(method) + "-ids",
-			Method:      method,
-			Path:        api.IDsPath + "{format}",
-			Summary:     "Make IDs",
-			Description: "Returns new IDs, the oldest first. The answer must not be cached. " +
-				"scru64 and uid60 need a server with a store.",
-			Tags: []string{"ids"},
-			Parameters: []*huma.Param{
-				{Name: "format", In: "path", Required: true, Description: "The format's name",
-					Schema: api.FormatName("").Schema(nil)},
-				{Name: "n", In: "query", Description: "How many IDs",
-					Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: new(1.0),
-						Maximum: new(float64(api.MaxIDs)), Default: 1}},
-				{Name: "encoding", In: "query",
-					Description: "The encoding of the IDs; uuid is for formats of 128 bits",
-					Schema: &huma.Schema{Type: huma.TypeString, Enum: encodings,
-						Default: string(format.Text)}},
-				{Name: "Accept", In: "header", Schema: api.Text(),
-					Description: "text/plain, one ID in each line, or application/json"},
-			},
-			Responses: api.Answers("IDs, one in each line, or as JSON", "text/plain",
-				api.Text()),
-		})
-		op.Responses["200"].Content[api.TypeJSON] = &huma.MediaType{Schema: &huma.Schema{
-			Type: huma.TypeObject, Required: []string{"format", "ids"},
-			Properties: map[string]*huma.Schema{"format": api.Text(),
-				"ids": {Type: huma.TypeArray, Items: api.Text()}}}}
-		problem := &huma.MediaType{Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}
-		for _, code := range []int{http.StatusUnauthorized, http.StatusForbidden,
-			http.StatusNotAcceptable, http.StatusUnprocessableEntity,
-			http.StatusTooManyRequests, http.StatusServiceUnavailable} {
-			op.Responses[strconv.Itoa(code)] = &huma.Response{Description: http.StatusText(code),
-				Content: map[string]*huma.MediaType{api.ProblemType: problem}}
-		}
-		h.OpenAPI().AddOperation(&op)
-		mux.HandleFunc(method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
-			if err := e.serve(w, r); err != nil {
-				api.Refuse(w, err)
-			}
-		})
-	}
+// Register registers the requests for IDs.
+func (e *Endpoint) Register(mux *http.ServeMux) {
+	h := e.Tokens.Require(access.PermitIDs, e.serve)
+	mux.Handle("GET "+api.IDsPath+"{format}", h)
+	mux.Handle("POST "+api.IDsPath+"{format}", h)
 }
 
 type request struct {
@@ -95,8 +44,7 @@ type request struct {
 // parse checks the whole request, before the server charges a token or makes an ID.
 func (e *Endpoint) parse(r *http.Request) (in request, err error) {
 	if in.source = e.Sources.byName[r.PathValue("format")]; in.source == nil {
-		return in, api.Invalid("format", "unknown, want one of %s",
-			strings.Join(catalog.Names(format.Ours()), ", "))
+		return in, api.UnknownFormat()
 	}
 	in.n, in.encoding = 1, format.Text
 	if r.URL.RawQuery != "" {
@@ -104,7 +52,7 @@ func (e *Endpoint) parse(r *http.Request) (in request, err error) {
 			return in, err
 		}
 	}
-	if err := catalog.CheckEncoding(in.source.format, in.encoding); err != nil {
+	if err := spec.Of(in.source.format).CheckEncoding(spec.Encoding(in.encoding)); err != nil {
 		return in, api.Invalid("encoding", "%v", err)
 	}
 	in.asJSON, err = accepts(r.Header.Get("Accept"))
@@ -153,9 +101,6 @@ var pieces = sync.Pool{New: func() any { return new([]byte) }}
 // serve returns a problem only before it writes. After a later error, it breaks the answer off, so
 // that the client sees that IDs are missing.
 func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
-	if err := e.Tokens.Allow(r.Context(), access.PermitIDs); err != nil {
-		return err
-	}
 	in, err := e.parse(r)
 	if err != nil {
 		return err
@@ -173,7 +118,7 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	b := pieces.Get().(*[]byte)
 	defer pieces.Put(b)
 	if err := in.piece(r.Context(), b, 0); err != nil {
-		return api.Busy(time.Second, api.Unavailable, "%v", err)
+		return api.Busy(time.Second, wire.Unavailable, "%v", err)
 	}
 	h := w.Header()
 	h["Content-Type"], h["Cache-Control"] = headerText, headerNoStore
@@ -190,7 +135,7 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 		if err := in.piece(r.Context(), b, done); err != nil {
-			e.Log.Warn("an answer breaks off", slog.String("format", in.source.format.Name),
+			e.Log.Warn("an answer breaks off", slog.String("format", in.source.format.Name()),
 				slog.Any("error", err))
 			panic(http.ErrAbortHandler)
 		}
@@ -213,7 +158,7 @@ func (in *request) piece(ctx context.Context, b *[]byte, done int) error {
 	list := bytes.ReplaceAll((*b)[:len(*b)-1], []byte("\n"), []byte(`","`))
 	*b = (*b)[:0]
 	if done == 0 {
-		*b = append(*b, `{"format":"`+in.source.format.Name+`","ids":["`...)
+		*b = append(*b, `{"format":"`+in.source.format.Name()+`","ids":["`...)
 	} else {
 		*b = append(*b, `","`...)
 	}
@@ -254,7 +199,7 @@ func accepts(header string) (asJSON bool, err error) {
 		}
 	}
 	if !found {
-		return false, api.NewProblem(http.StatusNotAcceptable, api.NotAcceptable,
+		return false, api.NewProblem(http.StatusNotAcceptable, wire.NotAcceptable,
 			"the answer is text/plain or application/json; the header \"Accept: %.100s\" allows "+
 				"neither, so name one of these types", header)
 	}

@@ -19,20 +19,20 @@ func testQueueCountsScarceIDs(t *testing.T) {
 		t.Helper()
 		check.OK(t, q.take(t.Context(), "192.0.2.1", n, nil))
 	}
-	if n := testing.AllocsPerRun(100, func() { take(1) }); n != 0 || len(q.counts) != 0 {
-		t.Errorf("%v allocations, %d clients counted, want none", n, len(q.counts))
+	if n := testing.AllocsPerRun(100, func() { take(1) }); n != 0 || q.line.Counted() != 0 {
+		t.Errorf("%v allocations, %d clients counted, want none", n, q.line.Counted())
 	}
 	for _, n := range []int{q.ids.Burst()/2 + 1, q.ids.Burst()/2 + 2} {
 		time.Sleep(time.Minute)
 		take(n) // leaves at most half of the limit
 		take(1)
-		if len(q.counts) != 1 {
-			t.Errorf("%d clients counted, want 1", len(q.counts))
+		if q.line.Counted() != 1 {
+			t.Errorf("%d clients counted, want 1", q.line.Counted())
 		}
 		time.Sleep(time.Minute)
 		take(1)
-		if len(q.counts) != 0 {
-			t.Errorf("%d clients counted when there are enough IDs again, want none", len(q.counts))
+		if q.line.Counted() != 0 {
+			t.Errorf("%d clients counted when there are enough IDs again, want none", q.line.Counted())
 		}
 	}
 }

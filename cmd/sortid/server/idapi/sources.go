@@ -41,8 +41,8 @@ func NewSources(store lease.Store, config lease.Config) (*Sources, error) {
 			Name: "sortid_ids_total", Help: "IDs sent, by format.",
 		}, []string{"format"})}
 	for _, f := range format.Ours() {
-		src := &source{format: f, made: s.made.WithLabelValues(f.Name)}
-		s.byName[f.Name] = src
+		src := &source{format: f, made: s.made.WithLabelValues(f.Name())}
+		s.byName[f.Name()] = src
 		switch {
 		case !generate.NeedsNode(f):
 			generator, err := generate.New(f, generate.Options{})
@@ -54,7 +54,7 @@ func NewSources(store lease.Store, config lease.Config) (*Sources, error) {
 		case store == nil:
 			src.err = fmt.Errorf(
 				"this server has no store to lease a node ID of %s from; start it with a store",
-				f.Name)
+				f.Name())
 		default:
 			src.err = errNoNodeID
 			src.queue = newQueue(f, config.NodeBits)
@@ -71,7 +71,7 @@ func (s *Sources) acquire(ctx context.Context, src *source) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		s.leases.Logger.Warn("cannot lease a node ID", slog.String("format", src.format.Name),
+		s.leases.Logger.Warn("cannot lease a node ID", slog.String("format", src.format.Name()),
 			slog.Any("error", err))
 		select {
 		case <-ctx.Done():
@@ -86,7 +86,7 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	config := s.leases
-	config.Realm, config.Format = src.format.Name, nodefield.LeaseFormat(src.format)
+	config.Realm, config.Format = src.format.Name(), nodefield.LeaseFormat(src.format)
 	root, err := lease.Realm(limited, s.store, config.Realm)
 	if err != nil && !errors.Is(err, lease.ErrNoRealm) {
 		return err
@@ -133,8 +133,8 @@ func (s *Sources) Ready() error {
 		return nil // the server makes only IDs that need no lease
 	}
 	for _, f := range Leased() {
-		if err := s.byName[f.Name].ready(); err != nil {
-			return fmt.Errorf("%s: %w", f.Name, err)
+		if err := s.byName[f.Name()].ready(); err != nil {
+			return fmt.Errorf("%s: %w", f.Name(), err)
 		}
 	}
 	return nil
@@ -159,8 +159,8 @@ func (s *Sources) Metrics() []prometheus.Collector {
 		now = time.Now
 	}
 	for _, f := range Leased() {
-		src := s.byName[f.Name]
-		labels := prometheus.Labels{"format": f.Name}
+		src := s.byName[f.Name()]
+		labels := prometheus.Labels{"format": f.Name()}
 		all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "sortid_lease_held", ConstLabels: labels,
 			Help: "1 if the server has a node ID of the format and can make an ID now, otherwise 0.",
@@ -183,11 +183,11 @@ func (s *Sources) Close(ctx context.Context) error {
 	s.tasks.Wait()
 	var errs []error
 	for _, f := range Leased() {
-		src := s.byName[f.Name]
+		src := s.byName[f.Name()]
 		src.mu.Lock()
 		if src.lease != nil {
 			if err := src.lease.Close(ctx); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", f.Name, err))
+				errs = append(errs, fmt.Errorf("%s: %w", f.Name(), err))
 			}
 			src.generator, src.lease, src.err = nil, nil, errors.New("the server shuts down")
 		}

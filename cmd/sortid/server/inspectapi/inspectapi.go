@@ -13,9 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"golang.org/x/time/rate"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
@@ -23,8 +22,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/words"
+	"github.com/sortid/sortid/store/http/wire"
 )
 
 type Endpoints struct {
@@ -32,95 +31,80 @@ type Endpoints struct {
 	Bodies *api.Gate // for bodies of lines
 }
 
-func (e *Endpoints) Register(h huma.API) {
-	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
-	lines := func() map[string]*huma.Response {
-		return api.Answers("one object in each line", api.TypeNDJSON, api.Text())
+func (e *Endpoints) Register(mux *http.ServeMux) {
+	handle := func(pattern string, h api.Handler) {
+		mux.Handle(pattern, e.Tokens.Require(access.PermitAny, h))
 	}
-	get := func(id, path, summary, description string,
-		answers map[string]*huma.Response) huma.Operation {
-		return access.Require(access.PermitAny, huma.Operation{OperationID: id,
-			Method: http.MethodGet, Path: path, Summary: summary, Description: description,
-			Tags: []string{"inspect"}, Responses: answers, Errors: []int{
-				http.StatusUnauthorized, http.StatusUnprocessableEntity,
-				http.StatusTooManyRequests}})
-	}
-
-	huma.Register(h, get("inspect", "/v1/inspect/{id}", "Show what is in an ID",
-		"Returns what `sortid inspect -o json` prints.",
-		api.Answers("the ID's format, encodings, time and fields", api.TypeJSON, object)),
-		e.inspect)
-
-	op := get("inspect-lines", "/v1/inspect", "Show what is in IDs, one in each line",
-		"The answer has one JSON object for each line that is not blank. It begins before all "+
-			"lines have arrived. If a line is not an ID, its object has the line's number in "+
-			"`line`, and the reason in `error`. Then the answer continues.", lines())
-	op.Method, op.Middlewares = http.MethodPost, huma.Middlewares{e.Tokens.Through(e.Bodies)}
-	op.Errors = append(op.Errors, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable)
-	op.RequestBody = &huma.RequestBody{Required: true, Description: "IDs, one in each line",
-		Content: map[string]*huma.MediaType{"text/plain": {Schema: api.Text()}}}
-	huma.Register(h, op, e.inspectBody)
-
-	huma.Register(h, get("bounds", "/v1/bounds/{format}",
-		"Show the first ID of a time range and the first ID after the range",
-		"Returns what `sortid bounds -o json` prints. A time is one of "+words.AcceptedTimes+".",
-		api.Answers("the first ID of the range and the first ID after the range",
-			api.TypeJSON, object)), bounds)
-
+	handle("GET /v1/inspect/{id}", e.inspect)
+	handle("POST /v1/inspect", func(w http.ResponseWriter, r *http.Request) (err error) {
+		e.Tokens.Within(e.Bodies, w, r, func() { err = e.inspectBody(w, r) })
+		return err
+	})
+	handle("GET /v1/bounds/{format}", bounds)
 	table := sync.OnceValue(catalog.Table)
-	huma.Register(h, get("formats", "/v1/formats", "Describe the formats",
-		"Returns what `sortid formats -o json` prints: one object in each line.", lines()),
-		func(context.Context, *struct{}) (*api.Raw, error) {
-			return &api.Raw{ContentType: api.TypeNDJSON, Body: table()}, nil
-		})
+	handle("GET /v1/formats", func(w http.ResponseWriter, r *http.Request) error {
+		if _, err := api.Query(r); err != nil {
+			return err
+		}
+		return api.Answer(w, api.TypeNDJSON, table())
+	})
 }
 
-func (e *Endpoints) inspect(ctx context.Context, in *struct {
-	ID     string         `path:"id" maxLength:"200" doc:"An ID in any encoding"`
-	Format api.FormatName `query:"format" doc:"The ID's format, if it is known"`
-}) (*api.Raw, error) {
-	given, err := lookup(in.Format)
+// The longest texts, in characters.
+const (
+	maxID   = 200
+	maxTime = 100
+)
+
+func tooLong(field, text string, most int) error {
+	if utf8.RuneCountInString(text) <= most {
+		return nil
+	}
+	return api.Invalid(field, "longer than %d characters", most)
+}
+
+func (e *Endpoints) inspect(w http.ResponseWriter, r *http.Request) error {
+	given, err := givenFormat(r)
 	if err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	if err := tooLong("id", id, maxID); err != nil {
+		return err
+	}
+	if err := spendLines(e.Tokens.IDs(r.Context()), 1, len(id)); err != nil {
+		return err
+	}
+	b, err := inspect.AppendJSON(nil, given, id)
+	if err != nil {
+		return api.Invalid("id", "%v", err)
+	}
+	return api.Answer(w, api.TypeJSON, append(b, '\n'))
+}
+
+// givenFormat returns the format that a request names, or nil.
+func givenFormat(r *http.Request) (*format.Format, error) {
+	query, err := api.Query(r, "format")
+	if err != nil || query.Get("format") == "" {
 		return nil, err
 	}
-	if err := spendLines(e.Tokens.IDs(ctx), 1, len(in.ID)); err != nil {
-		return nil, err
-	}
-	b, err := inspect.AppendJSON(nil, given, in.ID)
+	return api.Format(query.Get("format"))
+}
+
+func (e *Endpoints) inspectBody(w http.ResponseWriter, r *http.Request) error {
+	given, err := givenFormat(r)
 	if err != nil {
-		return nil, api.Invalid("id", "%v", err)
+		return err
 	}
-	return jsonLine(b), nil
+	if r.ContentLength > api.MaxLines {
+		return api.NewProblem(http.StatusRequestEntityTooLarge, wire.TooLarge,
+			"the body has %d bytes, want at most %d; send it in parts", r.ContentLength, api.MaxLines)
+	}
+	e.inspectLines(w, r, given)
+	return nil
 }
 
-func (e *Endpoints) inspectBody(_ context.Context, in *struct {
-	Format api.FormatName `query:"format" doc:"The format of all IDs, if it is known"`
-	Length int64          `header:"Content-Length" hidden:"true"`
-}) (*huma.StreamResponse, error) {
-	given, err := lookup(in.Format)
-	if err != nil {
-		return nil, err
-	}
-	if in.Length > api.MaxLines {
-		return nil, api.NewProblem(http.StatusRequestEntityTooLarge, api.TooLarge,
-			"the body has %d bytes, want at most %d; send it in parts", in.Length, api.MaxLines)
-	}
-	return &huma.StreamResponse{Body: func(ctx huma.Context) { e.inspectLines(ctx, given) }}, nil
-}
-
-func jsonLine(b []byte) *api.Raw {
-	return &api.Raw{ContentType: api.TypeJSON, Body: append(b, '\n')}
-}
-
-func lookup(name api.FormatName) (*format.Format, error) {
-	if name == "" {
-		return nil, nil
-	}
-	return generate.Lookup(string(name))
-}
-
-func (e *Endpoints) inspectLines(ctx huma.Context, given *format.Format) {
-	r, w := humago.Unwrap(ctx)
+func (e *Endpoints) inspectLines(w http.ResponseWriter, r *http.Request, given *format.Format) {
 	control := http.NewResponseController(w)
 	control.EnableFullDuplex() // answers may begin before the body ends
 	w.Header().Set("Content-Type", api.TypeNDJSON)
@@ -129,10 +113,10 @@ func (e *Endpoints) inspectLines(ctx huma.Context, given *format.Format) {
 	in := bufio.NewReaderSize(body, 16<<10)
 	out := bufio.NewWriterSize(deadlineWriter{w, control}, 16<<10)
 	defer out.Flush()
-	l := e.Tokens.IDs(ctx.Context())
+	l := e.Tokens.IDs(r.Context())
 	var b []byte
 	for number := 1; ; number++ {
-		line, long, err := readLine(ctx.Context(), l, in)
+		line, long, err := readLine(r.Context(), l, in)
 		if err == nil || errors.Is(err, io.EOF) {
 			b = appendInspected(b[:0], given, number, line, long)
 		} else {
@@ -267,34 +251,39 @@ func (d deadlineWriter) Write(p []byte) (int, error) {
 	return d.Writer.Write(p)
 }
 
-func bounds(_ context.Context, in *struct {
-	Format api.FormatName `path:"format" doc:"The format's name"`
-
-	From string `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
-	To   string `query:"to" maxLength:"100" doc:"The first time after the range; default: now"`
-}) (*api.Raw, error) {
-	f, err := generate.Lookup(string(in.Format))
+func bounds(w http.ResponseWriter, r *http.Request) error {
+	query, err := api.Query(r, "from", "to")
 	if err != nil {
-		return nil, err
+		return err
+	}
+	f, err := api.Format(r.PathValue("format"))
+	if err != nil {
+		return err
+	}
+	if query.Get("from") == "" {
+		return api.Invalid("from", "missing; want the first time of the range")
 	}
 	now := time.Now()
 	times := [2]time.Time{1: now}
-	for i, text := range []string{in.From, in.To} {
+	for i, name := range []string{"from", "to"} {
+		text := query.Get(name)
+		if err := tooLong(name, text, maxTime); err != nil {
+			return err
+		}
 		if text == "" {
 			continue
 		}
 		if times[i], err = words.ParseTime(text, now, time.UTC); err != nil {
-			name := [2]string{"from", "to"}[i]
-			return nil, api.Invalid(name, "%v", err)
+			return api.Invalid(name, "%v", err)
 		}
 	}
 	bounds, err := inspect.NewBounds(f, times[0], times[1])
 	if err != nil {
-		return nil, api.Invalid("from", "%v", err)
+		return api.Invalid("from", "%v", err)
 	}
 	b, err := json.Marshal(bounds)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return jsonLine(b), nil
+	return api.Answer(w, api.TypeJSON, append(b, '\n'))
 }

@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/store/http/wire"
 )
 
 // readBody reads the JSON of a request. A browser lets a page of another origin send JSON only if
@@ -25,7 +26,7 @@ import (
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
 		kind != api.TypeJSON {
-		return nil, api.NewProblem(http.StatusUnsupportedMediaType, api.ContentType,
+		return nil, api.NewProblem(http.StatusUnsupportedMediaType, wire.ContentType,
 			"the body must be JSON: send the header \"Content-Type: %s\"", api.TypeJSON)
 	}
 	http.NewResponseController(w).SetReadDeadline(time.Now().Add(api.BodyTimeout))
@@ -40,30 +41,30 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	case b.Len() > api.MaxBody:
 		return nil, tooLarge()
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return nil, api.NewProblem(http.StatusRequestTimeout, api.Timeout,
+		return nil, api.NewProblem(http.StatusRequestTimeout, wire.Timeout,
 			"the body did not arrive within %v; send the request again", api.BodyTimeout)
 	case err != nil:
-		return nil, api.NewProblem(http.StatusBadRequest, api.CutOff,
+		return nil, api.NewProblem(http.StatusBadRequest, wire.CutOff,
 			"the body ends too soon; send the request again")
 	}
 	return b.Bytes(), nil
 }
 
 func tooLarge() error {
-	return api.NewProblem(http.StatusRequestEntityTooLarge, api.TooLarge,
+	return api.NewProblem(http.StatusRequestEntityTooLarge, wire.TooLarge,
 		"the body has more than %d bytes; /openapi.json describes a smaller one", api.MaxBody)
 }
 
-// decode reads a JSON object into a struct. All fields of the struct are pointers to strings or
-// integers. Their tags describe them to users and to decode. A field that is missing or null stays
+// decode reads a JSON object into a struct. All fields of the struct are pointers to strings,
+// integers or truth values. Their tags describe them to users and to decode. A field that is missing or null stays
 // nil. If a field is wrong, decode returns a problem that lists all wrong fields.
 func decode(body []byte, into any) error {
 	v := reflect.ValueOf(into).Elem()
 	fields := fieldsOf(v.Type())
 	const most = 10 // mistakes, to save memory
-	var wrong []api.Mistake
+	var wrong []wire.Mistake
 	mistake := func(field, format string, args ...any) {
-		wrong = append(wrong, api.Mistake{Field: field, Detail: fmt.Sprintf(format, args...)})
+		wrong = append(wrong, wire.Mistake{Field: field, Detail: fmt.Sprintf(format, args...)})
 	}
 	seen := make([]string, 0, 8)
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -71,7 +72,7 @@ func decode(body []byte, into any) error {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 		switch {
 		case i < 0:
-			mistake(shorten(name), "unknown; the known fields are %s", names(fields))
+			mistake(api.Shorten(name), "unknown; the known fields are %s", names(fields))
 		case slices.Contains(seen, name):
 			mistake(name, "given twice")
 		default:
@@ -89,7 +90,7 @@ func decode(body []byte, into any) error {
 	}
 	for i, f := range fields {
 		if f.required && v.Field(i).IsNil() &&
-			!slices.ContainsFunc(wrong, func(m api.Mistake) bool { return m.Field == f.name }) {
+			!slices.ContainsFunc(wrong, func(m wire.Mistake) bool { return m.Field == f.name }) {
 			mistake(f.name, "missing; want %s", f.want())
 		}
 	}
@@ -139,7 +140,7 @@ func object(body []byte, d *json.Decoder, each func(string, json.RawMessage) boo
 // A field is what decode must know about a field of a struct.
 type field struct {
 	name     string
-	text     bool
+	kind     reflect.Kind
 	required bool
 	min, max int64 // of an integer, or of the length of a text
 }
@@ -162,9 +163,10 @@ func fieldsOf(t reflect.Type) []field {
 		}
 		f := field{required: tag.Get("required") == "true"}
 		f.name, _, _ = strings.Cut(tag.Get("json"), ",")
-		if f.text = t.Field(i).Type.Elem().Kind() == reflect.String; f.text {
+		switch f.kind = t.Field(i).Type.Elem().Kind(); f.kind {
+		case reflect.String:
 			f.min, f.max = number("minLength"), number("maxLength")
-		} else {
+		case reflect.Int64:
 			f.min, f.max = number("minimum"), number("maximum")
 		}
 		fields[i] = f
@@ -182,8 +184,11 @@ func names(fields []field) string {
 }
 
 func (f field) want() string {
-	if f.text {
+	switch f.kind {
+	case reflect.String:
 		return fmt.Sprintf("a string of %d to %d characters", f.min, f.max)
+	case reflect.Bool:
+		return "true or false"
 	}
 	return fmt.Sprintf("a whole number from %d to %d", f.min, f.max)
 }
@@ -193,7 +198,13 @@ func (f field) want() string {
 func (f field) set(v reflect.Value, value json.RawMessage) (wrong string) {
 	isText := value[0] == '"'
 	switch {
-	case f.text && isText:
+	case f.kind == reflect.Bool:
+		var b bool
+		if json.Unmarshal(value, &b) != nil {
+			return "not a truth value; want " + f.want()
+		}
+		v.Set(reflect.ValueOf(&b))
+	case f.kind == reflect.String && isText:
 		var s string
 		if err := json.Unmarshal(value, &s); err != nil {
 			return "not a JSON string; want " + f.want()
@@ -202,7 +213,7 @@ func (f field) set(v reflect.Value, value json.RawMessage) (wrong string) {
 			return fmt.Sprintf("%d characters; want %s", n, f.want())
 		}
 		v.Set(reflect.ValueOf(&s))
-	case f.text:
+	case f.kind == reflect.String:
 		return "not a string; want " + f.want()
 	case isText:
 		return "a string; want " + f.want()
@@ -212,17 +223,9 @@ func (f field) set(v reflect.Value, value json.RawMessage) (wrong string) {
 		case strings.ContainsAny(string(value[:1]), "{[tf"):
 			return "not a number; want " + f.want()
 		case err != nil || n < f.min || n > f.max:
-			return fmt.Sprintf("%s; want %s", shorten(string(value)), f.want())
+			return fmt.Sprintf("%s; want %s", api.Shorten(string(value)), f.want())
 		}
 		v.Set(reflect.ValueOf(&n))
 	}
 	return ""
-}
-
-func shorten(s string) string {
-	const most = 40
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most]) + "..."
 }

@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/cmd/sortid/server/fair"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/http/wire"
 )
 
 // A Lessor does the work; [lease.StoreLessor] is one.
@@ -24,7 +24,7 @@ type Lessor interface {
 	Evict(ctx context.Context, realm, id string) error
 	Holdings(ctx context.Context, realm, after string, limit int) ([]lease.Holding, string, error)
 	CreateRealm(ctx context.Context, c lease.Config) (lease.RealmInfo, bool, error)
-	SetRealm(ctx context.Context, realm string, window, lead time.Duration) (lease.RealmInfo, error)
+	SetRealm(ctx context.Context, realm string, change lease.TermsChange) (lease.RealmInfo, error)
 	Realm(ctx context.Context, realm string) (lease.RealmInfo, error)
 	Realms(ctx context.Context, permitted func(name string) bool, after string,
 		limit int) ([]lease.RealmInfo, string, error)
@@ -36,7 +36,7 @@ type Endpoints struct {
 	conditions []string // the conditions under which the store loses no change
 	tokens     *access.Tokens
 	gates      *api.Gates
-	turns      *api.Turns
+	turns      *fair.Places // of realms
 	log        *slog.Logger
 	metrics    *metrics
 	drains     context.Context // ends when the server begins to shut down
@@ -47,7 +47,7 @@ type Endpoints struct {
 func New(l Lessor, conditions []string, tokens *access.Tokens, gates *api.Gates,
 	log *slog.Logger) *Endpoints {
 	e := &Endpoints{lessor: l, conditions: append([]string{}, conditions...), tokens: tokens,
-		gates: gates, turns: api.NewTurns(api.MaxTurns), log: log, metrics: newMetrics(l)}
+		gates: gates, turns: fair.New(2 * api.MaxTurns), log: log, metrics: newMetrics(l)}
 	e.drains, e.drain = context.WithCancel(context.Background())
 	return e
 }
@@ -68,43 +68,34 @@ type route struct {
 	serve        func(*Endpoints, *request) (answer, error)
 	counted      operation // "" if it is not counted in the metrics of leases
 	list         bool
+	permit       func(realm string) string // nil: any realm
 }
 
 var routes = []route{
-	{http.MethodGet, realmsPath, (*Endpoints).listRealms, "", true},
-	{http.MethodPut, realmPath, (*Endpoints).makeRealm, "", false},
-	{http.MethodPatch, realmPath, (*Endpoints).changeRealm, "", false},
-	{http.MethodGet, realmPath, (*Endpoints).showRealm, "", false},
-	{http.MethodGet, leasesPath, (*Endpoints).listLeases, "", true},
-	{http.MethodPost, leasesPath, (*Endpoints).acquire, acquiring, false},
-	{http.MethodPost, leasePath + "/renew", (*Endpoints).renew, renewing, false},
-	{http.MethodPost, leasePath + "/release", (*Endpoints).release, releasing, false},
-	{http.MethodPost, leasePath + "/evict", (*Endpoints).evict, evicting, false},
+	{http.MethodGet, realmsPath, (*Endpoints).listRealms, "", true, nil},
+	{http.MethodPut, realmPath, (*Endpoints).makeRealm, "", false, access.PermitRealm},
+	{http.MethodPatch, realmPath, (*Endpoints).changeRealm, "", false, access.PermitRealm},
+	{http.MethodGet, realmPath, (*Endpoints).showRealm, "", false, access.PermitLease},
+	{http.MethodGet, leasesPath, (*Endpoints).listLeases, "", true, access.PermitRealm},
+	{http.MethodPost, leasesPath, (*Endpoints).acquire, acquiring, false, access.PermitLease},
+	{http.MethodPost, leasePath + "/renew", (*Endpoints).renew, renewing, false, access.PermitLease},
+	{http.MethodPost, leasePath + "/release", (*Endpoints).release, releasing, false, access.PermitLease},
+	{http.MethodPost, leasePath + "/evict", (*Endpoints).evict, evicting, false, access.PermitRealm},
 }
 
-// Register registers the endpoints. huma only describes them, because net/http serves them faster.
-func (e *Endpoints) Register(h huma.API, mux *http.ServeMux) {
-	describe(h)
+// Register registers the endpoints.
+func (e *Endpoints) Register(mux *http.ServeMux) {
 	for _, rt := range routes {
-		mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
-			if err := e.handle(rt, w, r); err != nil {
-				api.Refuse(w, err)
-			}
-		})
+		mux.Handle(rt.method+" "+rt.path, api.Handler(
+			func(w http.ResponseWriter, r *http.Request) error { return e.handle(rt, w, r) }))
 	}
-	mux.HandleFunc("/v1/store/", func(w http.ResponseWriter, _ *http.Request) {
-		api.Refuse(w, api.NewProblem(http.StatusGone, api.Replaced,
-			"clients of this server lease node IDs, and no longer read and write its store: "+
-				"send POST %s, as /openapi.json describes, or install the release of sortid that "+
-				"the server runs", leasesPath))
-	})
 }
 
 // A request is what an endpoint knows about an HTTP request.
 type request struct {
 	*http.Request
 	w         http.ResponseWriter
-	client    api.Client
+	client    string
 	gate      *api.Gate // has a place for the request
 	realm, id string
 	query     url.Values
@@ -121,8 +112,8 @@ func (e *Endpoints) handle(rt route, w http.ResponseWriter, r *http.Request) err
 	in := &request{Request: r, w: w, client: e.tokens.Client(r), gate: e.gates.Leases,
 		realm: r.PathValue("realm"), id: r.PathValue("id")}
 	permission := access.PermitRealms
-	if in.realm != "" {
-		permission = access.PermitRealm(in.realm)
+	if rt.permit != nil {
+		permission = rt.permit(in.realm)
 	}
 	if err := e.tokens.Allow(r.Context(), permission); err != nil {
 		return err
@@ -179,26 +170,17 @@ func (e *Endpoints) serve(rt route, in *request) (answer, error) {
 // check refuses names that no realm has, and all parameters except the parameters of lists.
 func (in *request) check(list bool) (err error) {
 	if in.realm != "" {
-		c := lease.Config{Realm: in.realm, Format: lease.UID60, NodeBits: 1}
+		c := lease.Config{Realm: in.realm, Format: lease.UID60(), NodeBits: 1}
 		if err := c.Validate(); err != nil {
 			return invalid("realm", "%.300s", configDetail(err))
 		}
 	}
-	if in.URL.RawQuery == "" {
-		return nil
+	var known []string
+	if list {
+		known = []string{"after", "limit"}
 	}
-	if in.query, err = url.ParseQuery(in.URL.RawQuery); err != nil {
-		return invalid("query", "malformed: %v", err)
-	}
-	for name, values := range in.query {
-		switch {
-		case !list || name != "after" && name != "limit":
-			return invalid(shorten(name), "unknown query parameter")
-		case len(values) > 1:
-			return invalid(name, "given twice")
-		}
-	}
-	return nil
+	in.query, err = api.Query(in.Request, known...)
+	return err
 }
 
 // part returns where a list begins, and how many rows it has.
@@ -210,7 +192,7 @@ func (in *request) part() (after string, rows int, err error) {
 	}
 	rows, err = strconv.Atoi(text)
 	if err != nil || rows < 1 || rows > api.MaxList {
-		return "", 0, invalid("limit", "%q is not a whole number from 1 to %d", shorten(text),
+		return "", 0, invalid("limit", "%q is not a whole number from 1 to %d", api.Shorten(text),
 			api.MaxList)
 	}
 	return in.query.Get("after"), rows, nil
@@ -226,21 +208,27 @@ func (in *request) decode(into any) error {
 
 // turn calls f when it is the request's turn. Then f may use the store for [api.CallTimeout].
 func (e *Endpoints) turn(in *request, f func(context.Context) error) error {
-	if err := e.turns.Take(in.Context(), in.client); err != nil {
+	ctx, cancel := context.WithTimeoutCause(in.Context(), api.TurnTimeout, errLate)
+	err := e.turns.Wait(ctx, in.client, in.realm)
+	cancel()
+	if err != nil {
 		return err
 	}
-	defer e.turns.Done()
-	ctx, cancel := context.WithTimeout(in.Context(), api.CallTimeout)
+	defer e.turns.Leave(in.realm)
+	ctx, cancel = context.WithTimeout(in.Context(), api.CallTimeout)
 	defer cancel()
 	return f(ctx)
 }
 
+var errLate = api.Busy(time.Second, wire.Limit,
+	"other requests for leases took too long; nothing was done, so send the same again")
+
 func (e *Endpoints) acquire(in *request) (answer, error) {
-	var body acquireBody
+	var body wire.Acquire
 	if err := in.decode(&body); err != nil {
 		return answer{}, err
 	}
-	q, begin := body.request(), time.Now()
+	q, begin := body.Decode(), time.Now()
 	wait := q.Wait
 	q.Wait = 0
 	var g lease.Grant
@@ -255,7 +243,7 @@ func (e *Endpoints) acquire(in *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	a := answer{status: http.StatusCreated, body: newLeaseAnswer(g),
+	a := answer{status: http.StatusCreated, body: wire.NewLease(g),
 		location: realmsPath + "/" + url.PathEscape(g.Realm) + "/leases/" + url.PathEscape(g.ID)}
 	if g.Repeated {
 		a.status = http.StatusOK
@@ -286,28 +274,28 @@ func (e *Endpoints) await(in *request, q lease.AcquireRequest, err error) (lease
 }
 
 func (e *Endpoints) renew(in *request) (answer, error) {
-	var body renewBody
+	var body wire.Renew
 	if err := in.decode(&body); err != nil {
 		return answer{}, err
 	}
 	var g lease.Grant
 	err := e.turn(in, func(ctx context.Context) (err error) {
-		g, err = e.lessor.Renew(ctx, in.realm, in.id, body.request())
+		g, err = e.lessor.Renew(ctx, in.realm, in.id, body.Decode())
 		return err
 	})
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{status: http.StatusOK, body: newLeaseAnswer(g)}, nil
+	return answer{status: http.StatusOK, body: wire.NewLease(g)}, nil
 }
 
 func (e *Endpoints) release(in *request) (answer, error) {
-	var body releaseBody
+	var body wire.Release
 	if err := in.decode(&body); err != nil {
 		return answer{}, err
 	}
 	err := e.turn(in, func(ctx context.Context) error {
-		return e.lessor.Release(ctx, in.realm, in.id, body.request())
+		return e.lessor.Release(ctx, in.realm, in.id, body.Decode())
 	})
 	return answer{status: http.StatusNoContent}, err
 }
@@ -334,7 +322,7 @@ func (e *Endpoints) listLeases(in *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	list := leasesAnswer{Leases: []holdingAnswer{}}
+	list := wire.Leases{Leases: []wire.Holding{}}
 	err = e.turn(in, func(ctx context.Context) error {
 		info, err := e.lessor.Realm(ctx, in.realm)
 		if err != nil {
@@ -342,9 +330,9 @@ func (e *Endpoints) listLeases(in *request) (answer, error) {
 		}
 		holdings, last, err := e.lessor.Holdings(ctx, in.realm, after, rows)
 		for _, h := range holdings {
-			list.Leases = append(list.Leases, newHoldingAnswer(in.realm, info.Terms, h))
+			list.Leases = append(list.Leases, wire.NewHolding(in.realm, info.Terms, h))
 		}
-		list.Next = next(last)
+		list.Next = wire.Next(last)
 		return err
 	})
 	return answer{status: http.StatusOK, body: list}, err
@@ -355,15 +343,15 @@ func (e *Endpoints) listRealms(in *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	list := realmsAnswer{Realms: []realmAnswer{}}
+	list := wire.Realms{Realms: []wire.Realm{}}
 	err = e.turn(in, func(ctx context.Context) error {
 		infos, last, err := e.lessor.Realms(ctx, func(name string) bool {
-			return e.tokens.Permits(in.Context(), access.PermitRealm(name))
+			return e.tokens.Permits(in.Context(), access.PermitLease(name))
 		}, after, rows)
 		for _, info := range infos {
 			list.Realms = append(list.Realms, e.realm(info))
 		}
-		list.Next = next(last)
+		list.Next = wire.Next(last)
 		return err
 	})
 	return answer{status: http.StatusOK, body: list}, err
@@ -379,7 +367,7 @@ func (e *Endpoints) showRealm(in *request) (answer, error) {
 }
 
 func (e *Endpoints) makeRealm(in *request) (answer, error) {
-	var body realmBody
+	var body wire.MakeRealm
 	if err := in.decode(&body); err != nil {
 		return answer{}, err
 	}
@@ -401,13 +389,13 @@ func (e *Endpoints) makeRealm(in *request) (answer, error) {
 }
 
 func (e *Endpoints) changeRealm(in *request) (answer, error) {
-	var body spansBody
+	var body wire.ChangeRealm
 	if err := in.decode(&body); err != nil {
 		return answer{}, err
 	}
 	var info lease.RealmInfo
 	err := e.turn(in, func(ctx context.Context) (err error) {
-		info, err = e.lessor.SetRealm(ctx, in.realm, duration(body.WindowMS), duration(body.LeadMS))
+		info, err = e.lessor.SetRealm(ctx, in.realm, body.Decode())
 		return err
 	})
 	return answer{status: http.StatusOK, body: e.realm(info)}, err
@@ -415,6 +403,6 @@ func (e *Endpoints) changeRealm(in *request) (answer, error) {
 
 const guarantee = "no node ID is used twice for the same time"
 
-func (e *Endpoints) realm(info lease.RealmInfo) realmAnswer {
-	return newRealmAnswer(info, guarantee, e.conditions)
+func (e *Endpoints) realm(info lease.RealmInfo) wire.Realm {
+	return wire.NewRealm(info, guarantee, e.conditions)
 }

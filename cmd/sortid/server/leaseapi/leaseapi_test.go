@@ -17,12 +17,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
-
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/http/wire"
 )
 
 // A fake answers each call with an error, and keeps the last requests.
@@ -73,8 +71,8 @@ func (f *fake) CreateRealm(_ context.Context, c lease.Config) (lease.RealmInfo, 
 	return lease.RealmInfo{Name: c.Realm}, true, f.err
 }
 
-func (f *fake) SetRealm(context.Context, string, time.Duration,
-	time.Duration) (lease.RealmInfo, error) {
+func (f *fake) SetRealm(context.Context, string, lease.TermsChange) (lease.RealmInfo,
+	error) {
 	return lease.RealmInfo{}, f.err
 }
 
@@ -87,10 +85,10 @@ func (f *fake) Realms(context.Context, func(string) bool, string, int) ([]lease.
 	return nil, "", f.err
 }
 
-func serve(f *fake) (*Endpoints, http.Handler) {
+func serve(f Lessor) (*Endpoints, http.Handler) {
 	mux := http.NewServeMux()
 	e := New(f, nil, nil, api.NewGates(), slog.New(slog.DiscardHandler))
-	e.Register(humago.New(mux, huma.DefaultConfig("test", "1")), mux)
+	e.Register(mux)
 	return e, mux
 }
 
@@ -123,7 +121,7 @@ func TestProblems(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
 		status int
-		code   api.Code
+		code   wire.Code
 		after  string // Retry-After
 		want   []string
 	}{
@@ -261,7 +259,7 @@ func TestWrongBodies(t *testing.T) {
 		w := ask(t.Context(), h, method, path, c.body)
 		var p api.Problem
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 422 ||
-			p.Code != api.InvalidRequest || len(p.Errors) == 0 || p.Errors[0].Field != c.field ||
+			p.Code != wire.InvalidRequest || len(p.Errors) == 0 || p.Errors[0].Field != c.field ||
 			!strings.Contains(p.Errors[0].Detail, c.want) {
 			t.Errorf("%s %.80s: %d, want the field %s and %q: %s", c.path, c.body, w.Code, c.field,
 				c.want, w.Body)
@@ -334,10 +332,10 @@ func TestBodies(t *testing.T) {
 // A realm has the format and the size that the body names.
 func TestRealmConfigs(t *testing.T) {
 	for body, want := range map[string]lease.Config{
-		`{"format":"scru64"}`:                {Format: lease.SCRU64},
-		`{"format":"scru64","node_bits":8}`:  {Format: lease.SCRU64, NodeBits: 8},
-		`{"format":"uid60"}`:                 {Format: lease.UID60},
-		`{"format":"SCRU160","node_bits":5}`: {Format: lease.SCRU160, NodeBits: 5},
+		`{"format":"scru64"}`:                {Format: lease.SCRU64()},
+		`{"format":"scru64","node_bits":8}`:  {Format: lease.SCRU64(), NodeBits: 8},
+		`{"format":"uid60"}`:                 {Format: lease.UID60()},
+		`{"format":"SCRU160","node_bits":5}`: {Format: lease.SCRU160(), NodeBits: 5},
 		`{"node_bits":24,"lead_ms":1000}`:    {NodeBits: 24, MaxLead: time.Second},
 		`{"node_bits":1,"format":null,"lease_window_ms":5000}`: {NodeBits: 1,
 			Window: 5 * time.Second},
@@ -376,7 +374,7 @@ func TestMemoryOfBodies(t *testing.T) {
 		const times = 10
 		runtime.ReadMemStats(&before)
 		for range times {
-			if err := decode([]byte(body), &acquireBody{}); err == nil {
+			if err := decode([]byte(body), &wire.Acquire{}); err == nil {
 				t.Errorf("%s: no error", name)
 			}
 		}
@@ -414,6 +412,46 @@ func TestRefusedBodies(t *testing.T) {
 	if f.calls != 0 {
 		t.Errorf("the lessor was called %d times", f.calls)
 	}
+}
+
+// hanging is a lessor that never answers for the realm orders.
+type hanging struct{ fake }
+
+func (h *hanging) Acquire(ctx context.Context, realm string,
+	q lease.AcquireRequest) (lease.Grant, error) {
+	if realm == "orders" {
+		<-ctx.Done()
+		return lease.Grant{}, ctx.Err()
+	}
+	return h.fake.Acquire(ctx, realm, q)
+}
+
+// Requests of a realm that takes long leave turns for other realms. Those that get no turn in time
+// may be sent again.
+func TestRealmsShareTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, h := serve(&hanging{})
+		ended := make(chan *httptest.ResponseRecorder)
+		begin := time.Now()
+		const clients = 5 * api.MaxTurns
+		for range clients {
+			go func() { ended <- ask(t.Context(), h, "POST", atLeases, theRequest) }()
+		}
+		synctest.Wait()
+		w := ask(t.Context(), h, "POST", strings.Replace(atLeases, "orders", "users", 1), theRequest)
+		if w.Code != http.StatusCreated || time.Since(begin) > 0 {
+			t.Errorf("another realm: %d after %v: %s", w.Code, time.Since(begin), w.Body)
+		}
+		late := 0
+		for range clients {
+			if w := <-ended; strings.Contains(w.Body.String(), "send the same again") {
+				late++
+			}
+		}
+		if took := time.Since(begin); late < clients-4*api.MaxTurns || took > 20*time.Second {
+			t.Errorf("%d of %d got no turn, after %v", late, clients, took)
+		}
+	})
 }
 
 // A request that waits takes no place of other requests. It ends when the client hangs up, and when

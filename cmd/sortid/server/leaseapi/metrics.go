@@ -10,6 +10,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/http/wire"
 )
 
 // An operation is a request that the metrics count.
@@ -89,8 +90,8 @@ func (m *metrics) count(op operation, realm string, a answer, err error) {
 	var p *api.Problem
 	switch {
 	case !errors.As(err, &p):
-		m.others.WithLabelValues(realm, string(op), string(api.Failed)).Inc()
-	case p.Code == api.LeaseLost:
+		m.others.WithLabelValues(realm, string(op), string(wire.Failed)).Inc()
+	case p.Code == wire.LeaseLost:
 		m.lost.WithLabelValues(realm).Inc()
 	default:
 		m.others.WithLabelValues(realm, string(op), string(p.Code)).Inc()

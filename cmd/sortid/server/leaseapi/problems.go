@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/server/api"
-	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store/http/wire"
 )
 
 // invalid returns a problem for one field of a request.
@@ -24,8 +24,9 @@ func (e *Endpoints) problem(in *request, err error) error {
 		wrong   *lease.RequestError
 		clock   *lease.ClockError
 		held    *lease.HeldError
+		inUse   *lease.InUseError
 	)
-	conflict := func(code api.Code, detail string, args ...any) error {
+	conflict := func(code wire.Code, detail string, args ...any) error {
 		return api.NewProblem(http.StatusConflict, code, detail, args...)
 	}
 	text := textOf(err)
@@ -35,53 +36,55 @@ func (e *Endpoints) problem(in *request, err error) error {
 	case errors.As(err, &wrong):
 		return invalid(wrong.Field, "%s", wrong.Detail)
 	case errors.As(err, &clock):
-		ms := clock.Difference.Milliseconds()
-		p := api.NewProblem(http.StatusUnprocessableEntity, api.ClockDiffers,
+		p := api.NewProblem(http.StatusUnprocessableEntity, wire.ClockDiffers,
 			"%s; correct the clock that is wrong, then ask again", text)
-		p.DifferenceMS = &ms
+		p.SetDifference(clock.Difference)
 		return p
 	case errors.As(err, &held):
-		p := api.NewProblem(http.StatusConflict, api.NodeHeld,
+		p := api.NewProblem(http.StatusConflict, wire.NodeHeld,
 			"%s; wait, or leave out node_id to get another node ID", text).
 			After(until(held.FreeFrom))
-		p.Holder, p.State = held.Holder, string(held.State)
-		p.ValidUntilMS, p.ValidUntil = held.Until.UnixMilli(), words.Time(held.Until)
-		p.FreeFromMS, p.FreeFrom = held.FreeFrom.UnixMilli(), words.Time(held.FreeFrom)
+		p.SetHeld(held.Holding)
+		return p
+	case errors.As(err, &inUse):
+		p := api.NewProblem(http.StatusConflict, wire.InUse,
+			"%s; with \"force\": true, their leases become shorter and they may end", text)
+		p.SetInUse(inUse)
 		return p
 	case errors.Is(err, lease.ErrNoRealm):
-		return api.NewProblem(http.StatusNotFound, api.NoRealm,
+		return api.NewProblem(http.StatusNotFound, wire.NoRealm,
 			"there is no realm %q; check the name. If the realm existed before, the store has lost it, "+
 				"and it must be fenced; if it never existed, make it once with PUT %s", in.realm,
 			realmPath)
 	case errors.Is(err, lease.ErrNotFound):
-		return api.NewProblem(http.StatusNotFound, api.NotFound,
+		return api.NewProblem(http.StatusNotFound, wire.NotFound,
 			"no lease with this ID is held; GET %s lists the leases", leasesPath)
 	case errors.Is(err, lease.ErrForgotten):
-		return conflict(api.Forgotten, "%s, with \"sortid lease fence\". "+
+		return conflict(wire.Forgotten, "%s, with \"sortid lease fence\". "+
 			"Go on until valid_until, and do not acquire anew before the fence", text)
 	case errors.Is(err, lease.ErrRequestDiffers):
-		return conflict(api.RequestDiffers,
+		return conflict(wire.RequestDiffers,
 			"%s; use a new random request for each lease", text)
 	case errors.Is(err, lease.ErrTooManyRealms):
-		return conflict(api.TooManyRealms, "the store has %d realms or more, "+
+		return conflict(wire.TooManyRealms, "the store has %d realms or more, "+
 			"so clients cannot make another; make it at the store itself: \"sortid lease create\"",
 			api.MaxRealms)
 	case errors.Is(err, lease.ErrRealm):
-		return conflict(api.RealmDiffers, "%s", text)
+		return conflict(wire.RealmDiffers, "%s", text)
 	case errors.Is(err, lease.ErrLost):
-		return api.NewProblem(http.StatusGone, api.LeaseLost,
+		return api.NewProblem(http.StatusGone, wire.LeaseLost,
 			"%s; stop at once, and acquire a new lease with a new request", text)
 	case errors.Is(err, lease.ErrFull), errors.Is(err, lease.ErrLead):
 		return noneFree(err, text)
 	case errors.Is(err, lease.ErrConfig):
 		return invalid("body", "%s", configDetail(err))
 	case errors.Is(err, lease.ErrBusy):
-		return api.Busy(time.Second, api.Limit, "%s; send the same again", text)
+		return api.Busy(time.Second, wire.Limit, "%s; send the same again", text)
 	}
 	if !errors.Is(err, context.Canceled) {
 		e.log.Warn("the store failed", slog.String("path", in.URL.Path), slog.Any("error", err))
 	}
-	return api.Busy(time.Second, api.StoreUnavailable,
+	return api.Busy(time.Second, wire.StoreUnavailable,
 		"the store did not answer, or refused the request, so the outcome is unknown: "+
 			"send the same again; the server's log says more")
 }
@@ -124,10 +127,10 @@ func noneFree(err error, text string) error {
 	} else if errors.As(err, &ahead) {
 		earlier(ahead.Until.Add(-ahead.Max))
 	}
-	p := api.Busy(until(from), api.NoneFree,
+	p := api.Busy(until(from), wire.NoneFree,
 		"%s; wait, give node IDs back, or use a realm with more of them", text)
 	if !from.IsZero() {
-		p.FreeFromMS, p.FreeFrom = from.UnixMilli(), words.Time(from)
+		p.SetFree(from)
 	}
 	return p
 }

@@ -1,6 +1,5 @@
 // Command generate writes what the npm package and the page take from elsewhere: the formats from
-// Go packages, the client of leases from the examples, and the script and the style of the page from
-// their sources.
+// Go packages, and the script and the style of the page from their sources.
 package main
 
 import (
@@ -17,7 +16,8 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 // esbuild is a command, so that no go.mod requires it.
@@ -30,9 +30,8 @@ type file struct {
 
 // files returns the files in the order of writing, because later ones import earlier ones.
 func files() []file {
-	all := []file{{"formats.js", table}, {"ours.js", list}, {"sortid.d.ts", types},
-		{"lease.js", lease}}
-	for _, f := range format.Ours() {
+	all := []file{{"formats.js", table}, {"ours.js", list}, {"sortid.d.ts", types}}
+	for _, f := range spec.Ours() {
 		all = append(all, file{"ours/" + f.Name + ".d.ts", entry(f.Name)})
 	}
 	return append(all, file{"bundle/page.js", bundle("page.js")},
@@ -89,15 +88,25 @@ func table() ([]byte, error) {
 		if err := d.Decode(&row); err != nil {
 			return nil, err
 		}
-		f, err := format.Lookup(row["name"].(string))
+		f, err := spec.Lookup(row["name"].(string))
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&sources, "%q: %s,\n", f.Name, encode(take(row, []string{"source"})["source"]))
+		fmt.Fprintf(&sources, "%q: %s,\n", f.Name, encode(take(row, []string{"source", "chance"})["source"]))
 		if found := take(row, facts); len(found) > 0 {
 			fmt.Fprintf(&known, "%q: %s,\n", f.Name, encode(found))
 		}
+		if times, ok := row["time"].(object); ok {
+			shorten(times)
+		}
 		if !f.Generates {
+			delete(row, "generates")
+			if f.Bits == 8*f.Size {
+				delete(row, "bits")
+			}
+			if row["max"] == largest(f) {
+				delete(row, "max")
+			}
 			fmt.Fprintf(&others, "%s,\n", encode(row))
 			continue
 		}
@@ -124,8 +133,26 @@ func table() ([]byte, error) {
 		fmt.Fprintf(&more, "%q: %s,\n", f.Name, encode(row))
 	}
 	return fmt.Appendf(nil, "%s%sexport const more = {\n%s};\nexport const others = [\n%s];\n"+
-		"export const facts = {\n%s};\nexport const sources = {\n%s};\n", header, &constants, &more, &others,
-		&known, &sources), nil
+		"export const facts = {\n%s};\nexport const sources = {\n%s};\nexport const rules = %s;\n",
+		header, &constants, &more, &others, &known, &sources, encode(spec.Judgement)), nil
+}
+
+// shorten removes the times that most formats have; id.js knows them.
+func shorten(times object) {
+	if times["first"] == times["epoch"] {
+		delete(times, "first")
+	}
+	for name, usual := range map[string]string{"epoch": "1970", "plausible_from": "2010"} {
+		if times[name] == usual+"-01-01T00:00:00.000Z" {
+			delete(times, name)
+		}
+	}
+}
+
+// largest returns the largest integer of a layout, which id.js computes.
+func largest(f *spec.Format) string {
+	mask, values := f.Constant()
+	return string(integer.Ones(f.Bits).AndNot(mask).Or(values).AppendDecimal(nil))
 }
 
 // encode returns JSON that does not escape the characters < > and &.
@@ -140,7 +167,7 @@ func encode(v any) []byte {
 }
 
 // wants returns what errors of Go say that they want, so that errors of JavaScript say the same.
-func wants(f *format.Format) (object, error) {
+func wants(f *spec.Format) (object, error) {
 	all := object{}
 	for kind, text := range map[string]string{
 		"length": "!", "symbol": f.Example[:len(f.Example)-1] + "!",
@@ -160,7 +187,7 @@ func list() ([]byte, error) {
 	b := bytes.NewBufferString(header + "import { complete } from \"./id.js\";\n")
 	var names []string
 	var constants strings.Builder
-	for _, f := range format.Ours() {
+	for _, f := range spec.Ours() {
 		names = append(names, f.Name)
 		fmt.Fprintf(b, "import { %s as basic_%[1]s } from \"./ours/%[1]s.js\";\n", f.Name)
 		fmt.Fprintf(&constants, "export const %s = complete(basic_%[1]s);\n", f.Name)
@@ -174,44 +201,23 @@ func entry(name string) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		return fmt.Appendf(nil, `%simport type { BasicFormat } from "../sortid.js";
 
-export declare const %s: BasicFormat;
+export declare const %s: BasicFormat<"%[2]s">;
 export { GeneratorError, ParseError } from "../sortid.js";
 export type { BasicFormat, BasicID, GeneratorOptions, IDGenerator } from "../sortid.js";
 `, header, name), nil
 	}
 }
 
-var declarations = regexp.MustCompile(`(?m)(^export declare const \w+: Format;\n)+`)
+var declarations = regexp.MustCompile(`(?m)(^export declare const \w+: Format<"\w+">;\n)+`)
 
 // types replaces the declarations of our formats.
 func types() ([]byte, error) {
 	var b bytes.Buffer
-	for _, f := range format.Ours() {
-		fmt.Fprintf(&b, "export declare const %s: Format;\n", f.Name)
+	for _, f := range spec.Ours() {
+		fmt.Fprintf(&b, "export declare const %[1]s: Format<%[1]q>;\n", f.Name)
 	}
 	text, err := os.ReadFile("sortid.d.ts")
 	return declarations.ReplaceAllLiteral(text, b.Bytes()), err
-}
-
-// lease is the library in the example of docs/worker-ids.md, without its program.
-func lease() ([]byte, error) {
-	const example = "examples/worker-ids/worker-ids.mjs"
-	text, err := os.ReadFile("../../../" + example)
-	if err != nil {
-		return nil, err
-	}
-	library, _, found := strings.Cut(string(text), "\nif (process.argv")
-	library, more := strings.CutPrefix(library, `// Leases a node ID (a worker or machine ID) from `+
-		`"sortid serve", and renews it in the background.
-// Copy this file, and use acquire. It needs Node 20 or later, and no packages.
-`)
-	if !found || !more {
-		return nil, fmt.Errorf("%s has another beginning or end", example)
-	}
-	return fmt.Appendf(nil, `// Generated from %s by "go generate"; do not edit.
-//
-// Leases a node ID (a worker or machine ID) from "sortid serve", and renews it in the background.
-%s`, example, library), nil
 }
 
 // bundle returns a function that makes one short file from a file and its imports.

@@ -9,7 +9,7 @@ class EuidGenerator extends Generator {
   top = 0xffffffff;
 
   constructor(format, options) {
-    super(format, options);
+    super(format, options, "ext");
     const [, text, bits] = /^(\d+)(?:\/(\d\d?))?$/.exec(options.ext ?? 0) ?? [];
     this.extension = Number(text);
     this.length = Number(bits ?? 32 - Math.clz32(this.extension));

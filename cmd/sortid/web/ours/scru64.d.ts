@@ -1,6 +1,6 @@
 // Generated from the Go package format by "go generate"; do not edit.
 import type { BasicFormat } from "../sortid.js";
 
-export declare const scru64: BasicFormat;
+export declare const scru64: BasicFormat<"scru64">;
 export { GeneratorError, ParseError } from "../sortid.js";
 export type { BasicFormat, BasicID, GeneratorOptions, IDGenerator } from "../sortid.js";

@@ -5,7 +5,7 @@ import { join } from "../integer.js";
 
 class Scru64Generator extends Generator {
   constructor(format, options) {
-    super(format, options);
+    super(format, options, "node");
     const { node } = options;
     const [, text, bits] = /^(\w{12})\/(.*)$/.exec(node) ?? []; // the ID to continue after
     const { id, size } = parseNode(text ? `0/${bits}` : node, 23, "node ID");

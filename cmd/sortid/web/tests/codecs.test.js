@@ -3,8 +3,11 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { readFileSync } from "node:fs";
 import {
-  ParseError, detect, formatTime, formats, lookup, parseTime, scru128, scru160, scru64, uid60,
+  ParseError, detect, find, formatTime, formats, lookup, parseTime, plan, scru128, scru160, scru64,
+  strip, uid60,
 } from "../sortid.js";
+import { scru64 as basicScru64 } from "../ours/scru64.js";
+import { scru128 as basicScru128 } from "../ours/scru128.js";
 
 const ours = formats.filter((format) => format.generates);
 
@@ -83,6 +86,85 @@ test("errors name the wrong input", () => {
   assert.throws(() => lookup("toString"), /unknown format "toString"/);
   assert.throws(() => lookup("ulid").generate(), /reads ulid IDs, and makes none/);
   assert.throws(() => scru128.parse("x".repeat(1_000_000)), (error) => error.message.length < 200);
+});
+
+test("errors say where an argument is wrong, and what is wanted", () => {
+  const id = scru128.parse(scru128.example);
+  const type = (call, message) => assert.throws(call, { name: "TypeError", message });
+  const range = (call, message) => assert.throws(call, { name: "RangeError", message });
+  for (const format of [scru128, basicScru128]) {
+    type(() => format.parse(), /^scru128(.parse)?: want a string, not undefined$/);
+    type(() => format.fromInt(), "scru128.fromInt: want a BigInt, a Number or digits, not undefined");
+    type(() => format.fromInt(true), /digits, not true$/);
+    type(() => format.fromInt({}), /digits, not an object$/);
+    assert.throws(() => format.fromInt(-1n), /"-1": negative, want 0 to 340282366920938463463374607/);
+    assert.throws(() => format.fromInt("x"), { name: "ParseError", reason: "symbol" });
+    type(() => format.fromBytes(), "scru128.fromBytes: want 16 bytes, not undefined");
+    type(() => format.fromBytes("0123456789abcdef"), /want 16 bytes, not "0123456789abcdef"$/);
+    range(() => format.fromBytes([1]), "scru128.fromBytes: 1 bytes, want 16");
+    const bytes = new Array(16).fill(0);
+    for (const wrong of [300, -1, 1.5, "1", undefined]) {
+      range(() => format.fromBytes(bytes.with(15, wrong)),
+        `scru128.fromBytes: byte 15 is ${wrong}, want 0 to 255`);
+    }
+    type(() => format.parse(format.parse(scru128.example).text).compare("text"),
+      'compare: want an ID, not "text"');
+    range(() => format.generator({ node: "42/8" }),
+      'scru128.generator: there is no option "node"; want now, random');
+    type(() => format.generator(null), /want an object with options, not null$/);
+  }
+  for (const call of [() => scru128.parseTyped(), () => detect(), () => find(), () => strip(),
+    () => parseTime(), () => scru128.parseAny(), () => scru128.typedPrefix(), () => id.withPrefix()]) {
+    type(call, /^[a-zA-Z0-9.]+: want a string, not undefined$/);
+  }
+  type(() => scru128.parseTyped(scru128.example, 5), /prefix: want a string, not 5$/);
+  type(() => detect("x", new Date()), "detect, now: want Unix milliseconds, not an object");
+  range(() => scru128.fromFields({ time: 1 }), 'scru128.fromFields: there is no option "time"; ' +
+    "want timestamp, counter_hi, counter_lo, entropy");
+  type(() => scru128.fromFields({ timestamp: 1 }),
+    "scru128.fromFields, counter_hi: want a BigInt, a Number or digits, not undefined");
+  for (const format of formats) {
+    type(() => format.fromFields(), /want an object with options, not undefined$/);
+    type(() => format.fromClone(), /want a clone of an ID, not undefined$/);
+    if (format.ordered) type(() => format.first("soon"), /want a Date or Unix milliseconds, not "soon"$/);
+  }
+  range(() => find("x", { format: scru128 }), 'find: there is no option "format"; want formats, now');
+  range(() => plan({ rate: 1, process: 2 }), /^plan: there is no option "process"; want rate, burst/);
+});
+
+test("isValid says whether parse accepts a text", () => {
+  for (const format of [...formats, basicScru64, basicScru128]) {
+    const example = format.example ?? String(format.fromInt(1));
+    assert.equal(format.isValid(example), true, format.name);
+    for (const wrong of [example + "!", "", undefined, null, 5, {}]) {
+      assert.equal(format.isValid(wrong), false, `${format.name} ${wrong}`);
+    }
+  }
+});
+
+test("a Number that may have lost digits is refused", () => {
+  const basics = [basicScru64, basicScru128];
+  for (const value of [109959589539758421, 2 ** 53, -(2 ** 53), 1e30, 1.5, NaN, Infinity]) {
+    const reads = [...basics, ...formats].map((format) => [format, () => format.fromInt(value)]);
+    for (const format of formats) {
+      reads.push([format, () => format.fromClone({ value })]);
+      const { fields } = format.parse(format.example);
+      for (const { name, kind } of format.layout) {
+        if (!name || kind === "fixed" || !(name in fields)) continue;
+        reads.push([format, () => format.fromFields({ ...fields, [name]: value })]);
+      }
+    }
+    for (const [{ name }, read] of reads) {
+      assert.throws(read, { name: "RangeError", message: `${name}: the Number ${value} is not a ` +
+        "safe integer; pass a BigInt or the text" });
+    }
+  }
+  for (const format of [...basics, scru64, lookup("snowflake-twitter")]) {
+    for (const value of [109959589539758421n, "109959589539758421"]) {
+      assert.equal(format.fromInt(value).int, "109959589539758421");
+    }
+    assert.equal(format.fromInt(2 ** 53 - 1).int, "9007199254740991");
+  }
 });
 
 test("the format of an unknown text is found", () => {

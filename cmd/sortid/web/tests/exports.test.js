@@ -22,7 +22,7 @@ test("each entry for one format has types, and makes what the whole package read
   for (const { name } of sortid.ours) {
     assert.match(read(`ours/${name}.d.ts`), new RegExp(`^export declare const ${name}:`, "m"));
     const entry = await import(`sortid/${name}`);
-    const id = entry[name].generator({ node: "5/8", worker: "5/8" }).generate();
+    const id = entry[name].generator(name === "scru64" ? { node: "5/8" } : {}).generate();
     const whole = sortid[name].parse(String(id));
     assert.ok(whole.equals(id) && id.equals(whole), name);
     for (const member of ["text", "int", "hex", "milli", "fields", "bytes"]) {

@@ -56,6 +56,7 @@ test("clones become IDs again", () => {
 
 test("detect says why it finds nothing", () => {
   for (const [wrong, reason] of [
+    [`my-user-${text}`, `other text is around ${text}, which can be read as scru128`],
     ["", "it is empty"],
     [text.slice(0, -1), "as scru128 it has 24 of 25 characters: was one lost?"],
     [text + "0", "as scru128 it has 26 characters, one more than 25: was one added?"],

@@ -6,6 +6,8 @@ import test from "node:test";
 import {
   Finder, detect, find, formatTime, lookup, plausible, scru128, scru160, strip,
 } from "../sortid.js";
+import { scru128 as basic } from "../ours/scru128.js";
+import { read as readID } from "../read.js";
 
 const read = (name) =>
   JSON.parse(readFileSync(new URL(`../../../../testdata/${name}.json`, import.meta.url)));
@@ -25,6 +27,70 @@ test("shared cases", () => {
   }
 });
 
+test("shared contexts", () => {
+  const { ids, before, after, nothing, now: at } = read("contexts");
+  const found = (text, named) =>
+    find(text, { now: Date.parse(at), ...(named && { formats: [lookup(named)] }) })
+      .map(({ id, start, end }) => `${id.format.name} ${text.slice(start, end)}`).join();
+  for (const { text: whole, format, id = whole, named } of ids) {
+    for (const text of before.flatMap((b) => after.map((a) => b + whole + a))) {
+      assert.equal(found(text, named && format), `${format} ${id}`, JSON.stringify(text));
+    }
+  }
+  for (const { text, named } of nothing) assert.equal(found(text, named), "", text);
+});
+
+// The texts that the command reads, in TestContexts and TestNumbers of package inspect.
+test("shared contexts of an ID alone", () => {
+  const { ids, labels, around, now: at } = read("contexts");
+  const now = Date.parse(at);
+  for (const { text: whole, format: name, id = whole } of ids) {
+    const format = lookup(name);
+    const { value } = format.parseAny(id).id;
+    const own = whole.startsWith("user_") ? "user_" : "";
+    for (const [label, [open, close]] of ["", ...labels].flatMap((l) => around.map((a) => [l, a]))) {
+      const text = open + label + whole + close;
+      const all = [
+        readID(text, { now }).id, readID(text, { format }).id, detect(strip(text).text, now)[0].id,
+      ];
+      for (const { format: { name: got }, value: v, prefix } of all) {
+        assert.deepEqual([got, v, prefix], [name, value, (label + own).slice(0, -1)], text);
+      }
+    }
+  }
+});
+
+test("shared numbers", () => {
+  const { numbers, no_numbers: none, now: at } = read("contexts");
+  const now = Date.parse(at);
+  const format = lookup("snowflake-twitter");
+  for (const { text, int, time, note } of numbers) {
+    const { id, notes = [] } = readID(text, { format });
+    assert.deepEqual([id.int, formatTime(id.milli), notes.join()], [int, time, note ?? ""], text);
+    assert.equal(readID(text, { now }).id.int, int, text);
+    assert.ok(detect(strip(text).text, now).length > 0, text);
+  }
+  for (const { text, says } of none) {
+    const wanted = ({ message }) => (says ? message.includes(says) : !message.includes("unsigned"));
+    assert.throws(() => readID(text, { now }), wanted, text);
+  }
+});
+
+test("shared orders of bytes", () => {
+  const { orders, now: at } = read("contexts");
+  const now = Date.parse(at);
+  for (const { text, from, uuid, format } of orders) {
+    let said;
+    try {
+      said = (readID(text, { now }).notes ?? []).join();
+    } catch ({ message }) {
+      said = message;
+    }
+    assert.equal(said.includes(`the ${format} ${uuid} of`) && said.includes(`--from ${from} `),
+      format !== undefined, `${text}: ${said}`);
+  }
+});
+
 // If no format is given, the command finds the same IDs.
 test("IDs of others in text", () => {
   const sure = "uuidv1 uuidv6 uuidv7 ulid ksuid xid objectid typeid datadog-trace".split(" ");
@@ -41,13 +107,25 @@ test("IDs of others in text", () => {
       const line = `a line with id=${text}, and more`;
       if (sure.includes(name)) assert.equal(places(line), `${name} ${text}`);
       else if (name !== "julid") assert.equal(places(line), "", line);
-      if (name === "julid" || format.search?.mixed) continue; // not all look random enough
+      if (format.search?.mixed) continue; // not all look random enough
       if (/[+/]/.test(text)) continue; // find looks only at words
       assert.equal(places(line, { formats: [format] }), `${name} ${text}`);
       tested++;
     }
   }
   assert.ok(tested > 500, `${tested} IDs`);
+});
+
+test("the formats are a list", () => {
+  const text = "id=01M8C0Z182G7KYHRJXJG7DJ13N";
+  for (const formats of ["", "ulid", ["ulid"], lookup("ulid"), null, false, [undefined], [basic]]) {
+    const want = /^RangeError: formats: want a list of formats of "sortid", such as \[scru128\]$/;
+    assert.throws(() => new Finder({ formats }), want, String(formats));
+    assert.throws(() => find(text, { formats }), want, String(formats));
+  }
+  assert.equal(find(text, { formats: undefined }).length, 1);
+  assert.equal(find(text, { formats: [lookup("ulid")] }).length, 1);
+  assert.equal(find(text, { formats: [] }).length, 0);
 });
 
 test("a Finder remembers hashes", () => {
@@ -100,6 +178,8 @@ test("IDs of other formats are detected", () => {
     ["f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "uuidv1", "1997-02-03T17:43:12.216Z"],
     ["f81d4fae-7dec-1100-a765-00a0c91e6bf6", ""], // its time, in 1811, is not plausible
     ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "ulid", "2016-07-30T23:54:10.259Z"],
+    ["01c0qnnazzbe7bzwmh07sg077e", "ulid typeid", "2017-12-07T05:02:39.615Z"], // and a UUIDv5
+    ["01h455vb4pex5vsknk084sn02q", "typeid ulid", "2023-06-30T03:34:18.518Z"], // and a UUIDv7
     ["user_01h455vb4pex5vsknk084sn02q", "typeid", "2023-06-30T03:34:18.518Z"],
     [scru128.parse("0372ijojuxuhjsfkeryi2mrtm").uuid, "scru128", "2022-04-03T11:40:14.308Z"],
   ]) {

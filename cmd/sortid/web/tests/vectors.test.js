@@ -24,8 +24,9 @@ for (const { format: name, valid, invalid } of read("testdata/formats").formats)
     for (const { text, canon = text, time, fields, ...encodings } of valid) {
       const id = format.parse(text);
       const shown = id.milli === undefined ? undefined : formatTime(id.milli);
-      assert.deepEqual([String(id).slice(id.prefix.length), shown],
-        [canon.slice(canon === text ? id.prefix.length : 0), time], text);
+      const size = id.prefix && id.prefix.length + 1;
+      assert.deepEqual([String(id).slice(size), shown], [canon.slice(canon === text ? size : 0), time],
+        text);
       const contents = Object.entries(id.fields).map(([field, value]) => [field, String(value)]);
       assert.deepEqual(Object.fromEntries(contents), fields, text);
       for (const encoding of format.encodings.slice(1)) {
@@ -47,17 +48,17 @@ test("typed IDs", () => {
   const now = Date.parse("2026-11-22T00:00:00Z");
   let detected = 0;
   for (const { note, format, prefix, inner, text } of all("valid")) {
-    const start = prefix && `${prefix}_`;
     const id = format.parse(inner).withPrefix(prefix);
     assert.deepEqual([String(id), id.text, id.prefix, id.value],
-      [text, text, start, format.parse(inner).value], note);
+      [text, text, prefix, format.parse(inner).value], note);
     for (const parsed of [
       format.parseTyped(text), format.parseTyped(text, prefix), format.parseAny(text).id,
     ]) {
       assert.ok(parsed.equals(id) && parsed.text === text, `${note}: ${text} is read as ${parsed}`);
     }
     assert.equal(id.withPrefix("").text, inner);
-    assert.equal(format.typedPrefix(text), start, text);
+    assert.equal(id.withPrefix(id.prefix).text, text);
+    assert.equal(format.typedPrefix(text), prefix, text);
     if (!plausible(id, now) || id.notes.length > 0) continue;
     detected++;
     const [first] = detect(text, now);

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 // firstName returns the name of the function that returns the first ID of a time, after the name of
@@ -23,7 +23,7 @@ func (c *column) aboutTime() string {
 		text += "; its inner ID must have one"
 	}
 	text += ". NULL if the value is not such an ID."
-	if c.text.Suffix != "" {
+	if c.Text.Suffix != "" {
 		text += " It does not test the check at the end of the text."
 	}
 	return text
@@ -31,7 +31,7 @@ func (c *column) aboutTime() string {
 
 func (c *column) aboutFirst(name string) string {
 	text := "The smallest " + c.Title + c.stored() + " of a time's tick. "
-	if c.text.Prefix != nil && c.encoding == format.Text {
+	if c.Text.Prefix != nil && c.encoding == spec.Text {
 		return text + "Put the prefix before it, as in id >= 'user_' || " + name + "(a)."
 	}
 	return text + "The IDs from time a to before time b: " +
@@ -43,14 +43,14 @@ func (c *column) about() string { return article(c.Title) + " " + c.Title + c.st
 // stored says how the column stores IDs.
 func (c *column) stored() string {
 	switch c.encoding {
-	case format.Text:
+	case spec.Text:
 		return " in its text"
-	case format.Hex:
+	case spec.Hex:
 		return " in hexadecimal digits"
-	case format.Int:
+	case spec.Int:
 		return " as an integer"
 	}
-	if c.Encodings[0] != format.UUID {
+	if c.Encodings[0] != spec.UUID {
 		return " as a UUID"
 	}
 	return ""

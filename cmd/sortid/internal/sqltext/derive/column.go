@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 // A dialect writes expressions for a database. Integers are bigints unless they are wide.
@@ -62,22 +63,22 @@ func shifted(n string, shift, bits, have int) string {
 func (c *column) digits(id string) string {
 	text := c.folded(id)
 	switch {
-	case c.encoding == format.Int:
+	case c.encoding == spec.Int:
 		return id
-	case c.encoding == format.UUID:
+	case c.encoding == spec.UUID:
 		return c.dialect.uuidHex(id)
 	case c.binary:
 		return "lower(hex(" + id + "))"
-	case c.text.Prefix == nil:
+	case c.Text.Prefix == nil:
 		return text
-	case c.text.Suffix != "":
+	case c.Text.Suffix != "":
 		return fmt.Sprintf("substr(%s, %s + 1, %d)", text, c.dialect.position("_", text), c.length)
 	}
 	return c.dialect.right(text, c.length)
 }
 
 func (c *column) folded(id string) string {
-	if !c.Text.FoldsCase && c.encoding != format.Hex {
+	if !c.Text.FoldsCase && c.encoding != spec.Hex {
 		return id
 	}
 	function := "lower"
@@ -89,7 +90,7 @@ func (c *column) folded(id string) string {
 
 // bits returns the expression of some bits of the ID with the digits.
 func (c *column) bits(digits string, low, n int) string {
-	if c.encoding == format.Int {
+	if c.encoding == spec.Int {
 		return shifted(digits, low, n, 63)
 	}
 	for _, g := range c.groups {
@@ -161,10 +162,10 @@ func (c *column) wideBits(digits string, g *group, at int) string {
 }
 
 // ticks returns the timestamp of the ID with the digits, as a format f reads it.
-func (c *column) ticks(f *format.Format, digits string) string {
+func (c *column) ticks(f *spec.Format, digits string) string {
 	var parts []string
 	for _, field := range f.Layout {
-		if field.Kind == format.KindTime {
+		if field.Kind == spec.KindTime {
 			part := c.bits(digits, field.Low, field.Bits)
 			if field.Shift > 0 {
 				part = fmt.Sprintf("(%s << %d)", part, field.Shift)
@@ -177,11 +178,11 @@ func (c *column) ticks(f *format.Format, digits string) string {
 
 // checks returns conditions that a value is an ID of a format f, which is the column's format or an
 // inner format.
-func (c *column) checks(f *format.Format, id, digits string) (conditions []string) {
+func (c *column) checks(f *spec.Format, id, digits string) (conditions []string) {
 	switch c.encoding {
-	case format.Int:
-		conditions = append(conditions, fmt.Sprintf("%s BETWEEN 0 AND %s", id, c.literal(c.largest())))
-	case format.Text, format.Hex:
+	case spec.Int:
+		conditions = append(conditions, fmt.Sprintf("%s BETWEEN 0 AND %s", id, c.literal(c.last())))
+	case spec.Text, spec.Hex:
 		if c.binary {
 			conditions = append(conditions, fmt.Sprintf("octet_length(%s) = %d", id, c.Size))
 			break
@@ -196,7 +197,7 @@ func (c *column) checks(f *format.Format, id, digits string) (conditions []strin
 		}
 	}
 	for _, field := range f.Layout {
-		if field.Kind != format.KindFixed && field.Kind != format.KindZero || !c.has(field) {
+		if field.Kind != spec.KindFixed && field.Kind != spec.KindZero || !c.has(field) {
 			continue
 		}
 		conditions = append(conditions,
@@ -206,7 +207,7 @@ func (c *column) checks(f *format.Format, id, digits string) (conditions []strin
 }
 
 // has reports whether a value contains the field.
-func (c *column) has(field format.Field) bool {
+func (c *column) has(field spec.Field) bool {
 	for _, g := range c.groups {
 		if g.has(field.Low, field.Bits) {
 			return g.width() > 0 || g.isSmall()
@@ -262,14 +263,14 @@ func (c *column) part(t string, low, n int) (expression string, constant uint64)
 			continue
 		}
 		switch field.Kind {
-		case format.KindTime:
+		case spec.KindTime:
 			shift := field.Shift + from - field.Low
 			term := shifted(t, shift, end-from, timestampBits(c.usual))
 			if from > low {
 				term = fmt.Sprintf("(%s << %d)", term, from-low)
 			}
 			terms = append(terms, term)
-		case format.KindFixed, format.KindZero:
+		case spec.KindFixed, spec.KindZero:
 			bits := field.Value >> (from - field.Low) & (1<<(end-from) - 1)
 			constant |= bits << (from - low)
 		}
@@ -285,7 +286,7 @@ func (c *column) part(t string, low, n int) (expression string, constant uint64)
 
 // first returns the smallest value of a timestamp t.
 func (c *column) first(t string) string {
-	if c.encoding == format.Int {
+	if c.encoding == spec.Int {
 		expression, _ := c.part(t, 0, 64)
 		return expression
 	}
@@ -317,7 +318,7 @@ func (c *column) first(t string) string {
 			}
 			expression, same := c.part(t, low, bits)
 			if expression == "" {
-				part := group{Digits: n, Symbols: g.Symbols}
+				part := group{TextPart: spec.TextPart{Digits: n, Symbols: g.Symbols}}
 				constant += writeDigits(new(big.Int).SetUint64(same), &part)
 				continue
 			}
@@ -333,7 +334,7 @@ func (c *column) first(t string) string {
 // ofHex turns digits into the stored value.
 func (c *column) ofHex(digits string) string {
 	switch {
-	case c.encoding == format.UUID:
+	case c.encoding == spec.UUID:
 		return c.dialect.uuidOfHex(digits)
 	case c.binary:
 		return "unhex(" + digits + ")"
@@ -341,9 +342,9 @@ func (c *column) ofHex(digits string) string {
 	return digits
 }
 
-func timestampBits(f *format.Format) (n int) {
+func timestampBits(f *spec.Format) (n int) {
 	for _, field := range f.Layout {
-		if field.Kind == format.KindTime {
+		if field.Kind == spec.KindTime {
 			n += field.Bits
 		}
 	}
@@ -363,10 +364,10 @@ func (c *column) wideFirst(t string, g *group) []string {
 	for _, field := range c.usual.Layout {
 		switch {
 		case !g.has(field.Low, field.Bits):
-		case field.Kind == format.KindTime:
+		case field.Kind == spec.KindTime:
 			n := shifted(t, field.Shift, field.Bits, timestampBits(c.usual))
 			terms = append(terms, term{n, field.Low})
-		case field.Kind == format.KindFixed:
+		case field.Kind == spec.KindFixed:
 			constant.Or(constant, new(big.Int).Lsh(new(big.Int).SetUint64(field.Value),
 				uint(field.Low-g.Low)))
 		}
@@ -407,17 +408,13 @@ func (c *column) wideDigits(terms []term, constant *big.Int, g *group) []string 
 	return parts
 }
 
-// largest returns the largest ID that the column can store.
-func (c *column) largest() format.ID {
-	n, _ := new(big.Int).SetString(c.largestInt, 10)
-	if limit := power(63); c.encoding == format.Int && n.Cmp(limit) >= 0 {
-		n = limit.Sub(limit, big.NewInt(1))
+// last returns the largest ID that the column can store.
+func (c *column) last() integer.Words {
+	w := c.largest()
+	if c.encoding == spec.Int {
+		w.Low = min(w.Low, 1<<63-1)
 	}
-	id, err := c.FromBytes(n.FillBytes(make([]byte, c.Size)))
-	if err != nil {
-		panic(err)
-	}
-	return id
+	return w
 }
 
 // bounded returns the function F_first: the first value of the time at, the smallest ID for times
@@ -444,7 +441,7 @@ func (c *column) bounded(at string) string {
 		fmt.Fprintf(&b, "\n  WHEN %s < %s THEN %s", at, t, c.literal(smallest))
 	}
 	if t := d.literalTime(c.end()); t != "" {
-		fmt.Fprintf(&b, "\n  WHEN %s >= %s THEN %s", at, t, c.literal(c.largest()))
+		fmt.Fprintf(&b, "\n  WHEN %s >= %s THEN %s", at, t, c.literal(c.last()))
 	}
 	if b.Len() == len("CASE") {
 		return c.first(ticks)
@@ -454,7 +451,8 @@ func (c *column) bounded(at string) string {
 
 // end returns the time after the last tick, in whole microseconds.
 func (c *column) end() time.Time {
-	end := c.largest().Time().Add(c.usual.Tick)
+	last := c.last()
+	end := c.Time(&last).Add(c.usual.Tick)
 	if whole := end.Truncate(time.Microsecond); whole.Before(end) {
 		return whole.Add(time.Microsecond)
 	}
@@ -462,13 +460,13 @@ func (c *column) end() time.Time {
 }
 
 // literal returns an ID as a stored value.
-func (c *column) literal(id format.ID) string {
-	text := id.In(c.encoding)
+func (c *column) literal(w integer.Words) string {
+	text := c.In(w, c.encoding)
 	switch c.encoding {
-	case format.Int:
+	case spec.Int:
 		return text
-	case format.UUID:
-		text = id.In(format.Hex)
+	case spec.UUID:
+		text = c.In(w, spec.Hex)
 	}
 	return c.ofHex(quote(text[len(text)-c.length:]))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 var duckdb = &dialect{
@@ -50,7 +50,7 @@ var duckdb = &dialect{
 }
 
 // DuckDB returns the macros of a format. For our formats, they also read and write texts.
-func DuckDB(f *format.Format) (string, error) {
+func DuckDB(f *spec.Format) (string, error) {
 	r, err := rulesOf(f)
 	if err != nil {
 		return "", err
@@ -90,7 +90,7 @@ func duckdbTime(columns []*column) string {
 			id := fmt.Sprintf("CASE WHEN typeof(id) = 'VARCHAR' THEN %s_parse(CAST(id AS VARCHAR)) "+
 				"ELSE TRY_CAST(id AS %s) END", c.prefix, c.duckdbType())
 			return c.time(id)
-		case c.encoding == format.Int:
+		case c.encoding == spec.Int:
 			other = c.time("TRY_CAST(id AS BIGINT)")
 		default:
 			texts = append(texts, c.time("CAST(id AS VARCHAR)"))
@@ -111,9 +111,9 @@ func duckdbTime(columns []*column) string {
 
 func (c *column) duckdbType() string {
 	switch c.encoding {
-	case format.UUID:
+	case spec.UUID:
 		return "UUID"
-	case format.Int:
+	case spec.Int:
 		return "BIGINT"
 	}
 	return "BLOB"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 var mysql = &dialect{
@@ -55,7 +55,7 @@ var mysql = &dialect{
 }
 
 // MySQL returns the functions of a format for MariaDB and MySQL.
-func MySQL(f *format.Format) (string, error) {
+func MySQL(f *spec.Format) (string, error) {
 	r, err := rulesOf(f)
 	if err != nil {
 		return "", err
@@ -69,7 +69,7 @@ func MySQL(f *format.Format) (string, error) {
 	}
 	columns := r.columns(mysql)
 	bytes := slices.DeleteFunc(slices.Clone(columns),
-		func(c *column) bool { return c.encoding == format.Int })
+		func(c *column) bool { return c.encoding == spec.Int })
 	if len(bytes) > 0 {
 		var times []string
 		for _, c := range bytes {
@@ -83,7 +83,7 @@ func MySQL(f *format.Format) (string, error) {
 	}
 	first := ""
 	for _, c := range columns {
-		if c.encoding == format.Int {
+		if c.encoding == spec.Int {
 			name := r.prefix + "_time"
 			if len(bytes) > 0 {
 				name += "_int"
@@ -100,9 +100,9 @@ func MySQL(f *format.Format) (string, error) {
 
 func (c *column) mysqlType() string {
 	switch c.encoding {
-	case format.Int:
+	case spec.Int:
 		return "BIGINT"
-	case format.UUID:
+	case spec.UUID:
 		return "BINARY(16)"
 	}
 	return fmt.Sprintf("CHAR(%d) CHARACTER SET ascii COLLATE ascii_bin", c.length)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 var postgres = &dialect{
@@ -53,12 +53,12 @@ var postgres = &dialect{
 // micros writes a time with the digits that it needs, at most six after the point.
 func micros(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999999") }
 
-var postgresTypes = map[format.Encoding]string{
-	format.Text: "text", format.Hex: "text", format.UUID: "uuid", format.Int: "bigint",
+var postgresTypes = map[spec.Encoding]string{
+	spec.Text: "text", spec.Hex: "text", spec.UUID: "uuid", spec.Int: "bigint",
 }
 
 // Postgres returns the functions of a format for PostgreSQL.
-func Postgres(f *format.Format) (string, error) {
+func Postgres(f *spec.Format) (string, error) {
 	r, err := rulesOf(f)
 	if err != nil {
 		return "", err

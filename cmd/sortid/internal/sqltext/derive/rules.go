@@ -3,7 +3,7 @@
 package derive
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"maps"
 	"math/big"
@@ -12,47 +12,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 // Rules is what SQL must know about a format.
 type rules struct {
-	*format.Format
+	*spec.Format
 	prefix string // of the functions' names
-	inner  []*format.Format
-	usual  *format.Format // of the IDs that F_first returns; nil if IDs are not in order
-	text   textRules
-	// The largest ID; of several inner formats, of the usual one.
-	largestInt string
-}
-
-type textRules struct {
-	Groups  []group           `json:"groups"`
-	Check   int               `json:"check_modulus"`
-	Suffix  string            `json:"check_suffix"`
-	Rotated int               `json:"rotated"`
-	Aliases map[string]string `json:"aliases"`
-	Prefix  *struct {
-		Symbols  string
-		Min, Max int
-	} `json:"prefix"`
+	inner  []*spec.Format
+	usual  *spec.Format // of the IDs that F_first returns; nil if IDs are not in order
 }
 
 // A group is a number in a text.
 type group struct {
-	Before  string `json:"before"`
-	Digits  int    `json:"digits"`
-	Symbols string `json:"symbols"`
-	Bits    int    `json:"bits"`
-	Low     int    `json:"low"` // The position of the lowest bit in the ID.
-
+	spec.TextPart
 	at int // How many characters are before the first digit.
 }
 
 // rulesOf returns the rules of a format, or an error if its IDs have no time.
-func rulesOf(f *format.Format) (*rules, error) {
+func rulesOf(f *spec.Format) (*rules, error) {
 	r := &rules{Format: f, prefix: strings.ReplaceAll(f.Name, "-", "_")}
-	for _, g := range append([]*format.Format{f}, f.Within...) {
+	for _, g := range append([]*spec.Format{f}, f.Within...) {
 		if g.Tick != 0 {
 			r.inner = append(r.inner, g)
 		}
@@ -63,38 +44,24 @@ func rulesOf(f *format.Format) (*rules, error) {
 	// Of several inner formats, the usual one has the same bounds as f.
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	if first, _, err := f.Bounds(at, at.AddDate(1, 0, 0)); err == nil {
-		i := slices.IndexFunc(r.inner, func(g *format.Format) bool {
+		i := slices.IndexFunc(r.inner, func(g *spec.Format) bool {
 			id, _, err := g.Bounds(at, at.AddDate(1, 0, 0))
-			return err == nil && id.Words() == first.Words()
+			return err == nil && id == first
 		})
 		r.usual = r.inner[i]
 	}
-	// The JSON has also what package format does not export.
-	var row struct {
-		Max  string
-		Text textRules
-	}
-	b, err := json.Marshal(f)
-	if err == nil {
-		err = json.Unmarshal(b, &row)
-	}
-	r.text, r.largestInt = row.Text, row.Max
-	if err == nil && r.usual != f && r.usual != nil {
-		b, err = json.Marshal(r.usual)
-		if err == nil {
-			err = json.Unmarshal(b, &row)
-		}
-		r.largestInt = row.Max
-	}
-	return r, err
+	return r, nil
 }
+
+// largest returns the largest ID. If there are several inner formats, it is of the usual one.
+func (r *rules) largest() integer.Words { return cmp.Or(r.usual, r.Format).Codec.Max }
 
 // A column stores the IDs of a format in an encoding: Text or Hex as text, UUID as 16 bytes, and
 // Int as a signed integer of 64 bits.
 type column struct {
 	*rules
 	dialect  *dialect
-	encoding format.Encoding
+	encoding spec.Encoding
 	binary   bool    // Whether Hex means bytes, not hexadecimal digits.
 	sorts    bool    // Whether values sort by time.
 	symbols  string  // The digits, unless a group has its own.
@@ -106,8 +73,8 @@ const hexDigits = "0123456789abcdef"
 
 // columns returns the columns that a format needs. The usual one is first.
 func (r *rules) columns(d *dialect) (list []*column) {
-	for _, e := range []format.Encoding{r.Encodings[0], format.UUID, format.Int} {
-		if !slices.Contains(r.Encodings, e) || e == format.Int && r.Bits > 64 ||
+	for _, e := range []spec.Encoding{r.Encodings[0], spec.UUID, spec.Int} {
+		if !slices.Contains(r.Encodings, e) || e == spec.Int && r.Bits > 64 ||
 			slices.ContainsFunc(list, func(c *column) bool { return c.encoding == e }) {
 			continue
 		}
@@ -123,7 +90,7 @@ func (r *rules) columns(d *dialect) (list []*column) {
 // isReadable reports whether the expressions of this package can read the values. They cannot read
 // texts of several lengths. In a wide number, they do not find constant bits, which inner IDs need.
 func (c *column) isReadable() bool {
-	if c.encoding == format.Text && len(c.Text.Lengths) > 1 && c.text.Suffix == "" {
+	if c.encoding == spec.Text && len(c.Text.Lengths) > 1 && c.Text.Suffix == "" {
 		return false
 	}
 	return !c.isWide() || c.dialect.wide != nil && c.Within == nil
@@ -131,20 +98,24 @@ func (c *column) isReadable() bool {
 
 func (c *column) layOut() {
 	switch c.encoding {
-	case format.Int:
+	case spec.Int:
 		return
-	case format.Text:
-		c.symbols, c.groups = c.Text.Symbols, slices.Clone(c.text.Groups)
+	case spec.Text:
+		c.symbols = c.Text.Symbols
+		for _, part := range c.Text.Groups {
+			c.groups = append(c.groups, group{TextPart: part})
+		}
 		c.sorts = c.sorts && c.Text.Sorts
 		if c.groups == nil {
 			n := slices.Max(c.Text.Lengths)
-			if c.text.Suffix != "" {
+			if c.Text.Suffix != "" {
 				n = c.Text.Lengths[0]
 			}
-			c.groups = []group{{Digits: n, Bits: c.Bits}}
+			c.groups = []group{{TextPart: spec.TextPart{Digits: n, Bits: c.Bits}}}
 		}
 	default:
-		c.symbols, c.groups = hexDigits, []group{{Digits: c.Size * 2, Bits: c.Size * 8}}
+		c.symbols = hexDigits
+		c.groups = []group{{TextPart: spec.TextPart{Digits: c.Size * 2, Bits: c.Size * 8}}}
 	}
 	for i := range c.groups {
 		g := &c.groups[i]
@@ -160,8 +131,8 @@ func (c *column) layOut() {
 func (c *column) isWide() bool {
 	return slices.ContainsFunc(c.groups, func(g group) bool {
 		return !g.isSmall() && g.width() == 0 &&
-			slices.ContainsFunc(c.inner[0].Layout, func(f format.Field) bool {
-				return f.Kind == format.KindTime && g.has(f.Low, f.Bits)
+			slices.ContainsFunc(c.inner[0].Layout, func(f spec.Field) bool {
+				return f.Kind == spec.KindTime && g.has(f.Low, f.Bits)
 			})
 	})
 }
@@ -227,7 +198,7 @@ func (g *group) lastSymbols() (symbols string) {
 func (c *column) pattern() string {
 	var b strings.Builder
 	b.WriteByte('^')
-	if p := c.text.Prefix; p != nil && c.encoding == format.Text {
+	if p := c.Text.Prefix; p != nil && c.encoding == spec.Text {
 		last := strings.ReplaceAll(p.Symbols, "_", "")
 		more := fmt.Sprintf("%s{%d,%d}%s", class(p.Symbols), max(0, p.Min-2), p.Max-2, class(last))
 		if p.Min < 2 {
@@ -242,11 +213,11 @@ func (c *column) pattern() string {
 			b.WriteString(class(g.Symbols[:1<<(w-spare)]))
 			n--
 		}
-		last := w > 0 && g.Low < 0 && c.text.Check == 0
+		last := w > 0 && g.Low < 0 && c.Text.Check == 0
 		if last {
 			n--
 		}
-		if shortest := slices.Min(append(c.Text.Lengths, n)); c.text.Rotated > 0 {
+		if shortest := slices.Min(append(c.Text.Lengths, n)); c.Text.Rotated > 0 {
 			fmt.Fprintf(&b, "%s{%d,%d}", class(g.Symbols), shortest, n)
 		} else if n > 0 {
 			fmt.Fprintf(&b, "%s{%d}", class(g.Symbols), n)
@@ -255,7 +226,7 @@ func (c *column) pattern() string {
 			b.WriteString(class(g.lastSymbols()))
 		}
 	}
-	if c.text.Suffix != "" {
+	if c.Text.Suffix != "" {
 		fmt.Fprintf(&b, "(-%s{4})?", class(c.symbols))
 	}
 	return b.String() + "$"
@@ -263,10 +234,10 @@ func (c *column) pattern() string {
 
 // Formats returns the formats of other projects for which a function of this package has SQL. It
 // leaves out formats that are only a time.
-func Formats(write func(*format.Format) (string, error)) (list []*format.Format) {
-	for _, f := range format.All() {
-		isID := slices.ContainsFunc(f.Layout, func(field format.Field) bool {
-			return field.Kind != format.KindTime && field.Kind != format.KindZero
+func Formats(write func(*spec.Format) (string, error)) (list []*spec.Format) {
+	for _, f := range spec.All() {
+		isID := slices.ContainsFunc(f.Layout, func(field spec.Field) bool {
+			return field.Kind != spec.KindTime && field.Kind != spec.KindZero
 		})
 		if f.Generates || !isID {
 			continue

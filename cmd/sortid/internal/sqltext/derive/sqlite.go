@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 // SQLite has no integers of more than 64 bits.
@@ -32,7 +32,7 @@ var sqlite = &dialect{
 	fold:        func(function, text string) string { return function + "(" + text + ")" },
 	matches:     (*column).glob,
 	binary:      func(text string) string { return text },
-	uuidHex:     func(value string) string { return "lower(hex(" + value + "))" },
+	uuidHex:     func(value string) string { return "nullif(lower(hex(" + value + ")), '')" },
 	uuidOfHex:   func(hex string) string { return "unhex(" + hex + ")" },
 	microsSince: func(epoch time.Time, at string) string { return minus(at, epoch) },
 	atMicros: func(epoch time.Time, us string) string {
@@ -52,9 +52,9 @@ func (c *column) glob(text string) string {
 		}
 		fmt.Fprintf(&b, condition, args...)
 	}
-	if p := c.text.Prefix; p != nil && c.encoding == format.Text {
+	if p := c.Text.Prefix; p != nil && c.encoding == spec.Text {
 		rest := c.length
-		if c.text.Suffix != "" {
+		if c.Text.Suffix != "" {
 			and("(length(%[1]s) - instr(%[1]s, '_') = %[2]d OR %[1]s GLOB '*_%[3]s-%[4]s%[4]s%[4]s%[4]s')",
 				text, c.length, strings.Repeat("?", c.length), class(c.symbols))
 			and("instr(%s, '_') - 1 BETWEEN %d AND %d", text, p.Min, p.Max)
@@ -92,7 +92,7 @@ func negated(symbols string) string {
 }
 
 // SQLite returns example tables of a format, with the time in a column, and queries of a day.
-func SQLite(f *format.Format) (string, error) {
+func SQLite(f *spec.Format) (string, error) {
 	r, err := rulesOf(f)
 	if err != nil {
 		return "", err
@@ -106,9 +106,9 @@ func SQLite(f *format.Format) (string, error) {
 	for i, c := range columns {
 		table, typ := "events_"+r.prefix, "TEXT"
 		switch c.encoding {
-		case format.Int:
+		case spec.Int:
 			typ = "INTEGER"
-		case format.UUID:
+		case spec.UUID:
 			typ = "BLOB"
 		}
 		if i > 0 {
@@ -126,16 +126,20 @@ CREATE TABLE IF NOT EXISTS %s (
 		if !c.sorts {
 			continue
 		}
+		prefix, about := "", ""
+		if c.Text.Prefix != nil && c.encoding == spec.Text {
+			prefix, about = "'user_' || ", ", with the prefix user"
+		}
 		first := func(day string) string {
-			return fmt.Sprintf("(SELECT %s FROM (SELECT unixepoch('%s') * 1000000 AS us))",
+			return prefix + fmt.Sprintf("(SELECT %s FROM (SELECT unixepoch('%s') * 1000000 AS us))",
 				c.bounded("us"), day)
 		}
 		fmt.Fprintf(&b, `
--- The events of a day:
+-- The events of a day%s:
 SELECT * FROM %s
 WHERE id >= %s
   AND id < %s;
-`, table, first("2026-11-17"), first("2026-11-18"))
+`, about, table, first("2026-11-17"), first("2026-11-18"))
 	}
 	return b.String(), nil
 }

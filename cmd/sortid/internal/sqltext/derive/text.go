@@ -7,23 +7,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/spec"
 )
 
 // stored returns the column that DuckDB has for one of our formats: a UUID, an integer or bytes.
 func (r *rules) stored(columns []*column) *column {
-	i := slices.IndexFunc(columns, func(c *column) bool { return c.encoding != format.Text })
+	i := slices.IndexFunc(columns, func(c *column) bool { return c.encoding != spec.Text })
 	if i >= 0 {
 		return columns[i]
 	}
-	c := &column{rules: r, dialect: duckdb, encoding: format.Hex, sorts: true, binary: true}
+	c := &column{rules: r, dialect: duckdb, encoding: spec.Hex, sorts: true, binary: true}
 	c.layOut()
 	return c
 }
 
 // asText returns the column that stores the texts of c.
 func (c *column) asText() *column {
-	t := &column{rules: c.rules, dialect: c.dialect, encoding: format.Text}
+	t := &column{rules: c.rules, dialect: c.dialect, encoding: spec.Text}
 	t.layOut()
 	return t
 }
@@ -56,7 +56,7 @@ func (c *column) write(id string) string {
 		parts = c.wideDigits(terms, new(big.Int), g)
 	}
 	text := strings.Join(parts, " || ")
-	if n := t.text.Rotated; n > 0 {
+	if n := t.Text.Rotated; n > 0 {
 		// The text has no leading zeros, but at least the shortest length.
 		zero, shortest := g.Symbols[:1], slices.Min(t.Text.Lengths)
 		text = fmt.Sprintf("ltrim(%s, '%s')", text, zero)
@@ -64,7 +64,7 @@ func (c *column) write(id string) string {
 			shortest, zero)
 		text = fmt.Sprintf("right(%s, %d) || left(%[1]s, -%[2]d)", text, n)
 	}
-	if c.encoding == format.Int {
+	if c.encoding == spec.Int {
 		text = fmt.Sprintf("CASE WHEN %s BETWEEN 0 AND %s THEN %s END", id, c.literal(c.largest()), text)
 	}
 	return text
@@ -73,7 +73,7 @@ func (c *column) write(id string) string {
 // checkValue returns the check value of an ID: its remainder.
 func (c *column) checkValue(digits string) string {
 	var terms []string
-	m := big.NewInt(int64(c.text.Check))
+	m := big.NewInt(int64(c.Text.Check))
 	for low := 0; low < c.Bits; low += 32 {
 		factor := new(big.Int).Mod(power(low), m)
 		terms = append(terms, fmt.Sprintf("%s * %d", c.bits(digits, low, 32), factor))
@@ -86,7 +86,7 @@ func (c *column) parse(text string) string {
 	t := c.asText()
 	g := &t.groups[0]
 	read := text
-	if aliases := t.text.Aliases; aliases != nil {
+	if aliases := t.Text.AliasOf(); aliases != nil {
 		from, to := "", ""
 		for _, a := range slices.Sorted(maps.Keys(aliases)) {
 			from, to = from+a, to+aliases[a]
@@ -94,7 +94,7 @@ func (c *column) parse(text string) string {
 		read = fmt.Sprintf("translate(%s, '%s', '%s')", t.folded(text), from, to)
 	}
 	digits := t.digits(read)
-	if n := t.text.Rotated; n > 0 {
+	if n := t.Text.Rotated; n > 0 {
 		digits = fmt.Sprintf("lpad(substr(%s, %d) || left(%[1]s, %[3]d), %[4]d, '%[5]s')", digits, n+1, n,
 			g.Digits, g.Symbols[:1])
 	}
@@ -111,7 +111,7 @@ func (c *column) parse(text string) string {
 			parts = append(parts, fmt.Sprintf("printf('%%0%dx', %s)", n/4, t.bits(digits, high, n)))
 		}
 		hex := strings.Join(parts, " || ")
-		if t.text.Check > 0 {
+		if t.Text.Check > 0 {
 			conditions = append(conditions, fmt.Sprintf("%s = %s",
 				t.bits(digits, g.Low, -g.Low), t.checkValue(digits)))
 		}
@@ -130,7 +130,7 @@ func (c *column) parse(text string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "CASE\n  WHEN %s\n  THEN %s", strings.Join(conditions, "\n    AND "), value)
 	switch {
-	case c.encoding == format.UUID:
+	case c.encoding == spec.UUID:
 		fmt.Fprintf(&b, "\n  WHEN length(%s) = 36\n  THEN TRY_CAST(%[1]s AS UUID)", text)
 	case t.Text.Hex:
 		fmt.Fprintf(&b, "\n  WHEN regexp_matches(%s, '^[0-9A-Fa-f]{%d}$')\n  THEN unhex(%[1]s)", text,

@@ -1,11 +1,7 @@
 -- euid: stored as BINARY(16). For example:
 --
 --   CREATE TABLE events_euid (
---     id   BINARY(16) PRIMARY KEY DEFAULT (UNHEX(CONCAT(
---            LPAD(HEX(TIMESTAMPDIFF(
---              MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000 << 22
---              | (CONV(HEX(RANDOM_BYTES(2)), 16, 10) >> 1) << 7), 16, '0'),
---            HEX(RANDOM_BYTES(8))))),
+--     id   BINARY(16) PRIMARY KEY DEFAULT (expression),
 --     at   DATETIME(3) AS (TIMESTAMP'1970-01-01 00:00:00'
 --            + INTERVAL (CAST(CONV(HEX(SUBSTR(id, 1, 6)), 16, 10) AS UNSIGNED) >> 6) * 1000
 --              MICROSECOND) VIRTUAL,

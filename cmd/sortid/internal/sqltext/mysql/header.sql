@@ -3,8 +3,8 @@
 --
 --   mariadb DATABASE < FILE
 --
--- You need the right to create functions. If the server logs changes for replicas and
--- log_bin_trust_function_creators is 0, MySQL also requires the right SUPER.
+-- You need the right to create functions. If the server has a binary log and
+-- log_bin_trust_function_creators is 0, it also requires the right SUPER (error 1419).
 --
 -- All times are UTC. Not possible:
 --   - A DEFAULT or a generated column with these functions: the server refuses stored
@@ -17,3 +17,7 @@
 -- In strict mode the server itself raises 22001 for a text of more than 255 characters.
 -- With binlog_format=STATEMENT the server warns that RANDOM_BYTES is unsafe. ROW and MIXED are
 -- safe.
+
+-- The server keeps the sql_mode of this session with each function. So the functions also work in
+-- sessions with another one, such as ORACLE.
+SET sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION';

@@ -1,10 +1,7 @@
 -- scru128: stored as BINARY(16). For example:
 --
 --   CREATE TABLE events_scru128 (
---     id   BINARY(16) PRIMARY KEY DEFAULT (UNHEX(CONCAT(
---            LPAD(HEX(TIMESTAMPDIFF(
---              MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000), 12, '0'),
---            HEX(RANDOM_BYTES(10))))),
+--     id   BINARY(16) PRIMARY KEY DEFAULT (expression),
 --     at   DATETIME(3) AS (TIMESTAMP'1970-01-01 00:00:00' + INTERVAL
 --            CAST(CONV(HEX(SUBSTR(id, 1, 6)), 16, 10) AS UNSIGNED) * 1000 MICROSECOND) VIRTUAL,
 --     what VARCHAR(100) NOT NULL

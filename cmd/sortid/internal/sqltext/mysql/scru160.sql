@@ -1,10 +1,7 @@
 -- scru160: stored as BINARY(20). For example:
 --
 --   CREATE TABLE events_scru160 (
---     id   BINARY(20) PRIMARY KEY DEFAULT (UNHEX(CONCAT(
---            LPAD(HEX(TIMESTAMPDIFF(
---              MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000), 12, '0'),
---            LPAD(HEX(CONV(HEX(RANDOM_BYTES(2)), 16, 10) >> 1), 4, '0'), HEX(RANDOM_BYTES(12))))),
+--     id   BINARY(20) PRIMARY KEY DEFAULT (expression),
 --     at   DATETIME(3) AS (TIMESTAMP'1970-01-01 00:00:00' + INTERVAL
 --            CAST(CONV(HEX(SUBSTR(id, 1, 6)), 16, 10) AS UNSIGNED) * 1000 MICROSECOND) VIRTUAL,
 --     what VARCHAR(100) NOT NULL

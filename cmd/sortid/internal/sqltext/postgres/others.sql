@@ -1,13 +1,32 @@
 -- IDs of other projects. The functions return NULL for a value that is not an ID of the format.
 
+CREATE OR REPLACE FUNCTION sortid.digit_after(n bigint, digits text, i int, symbols text)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN n * length(symbols) + strpos(symbols, substr(digits, i, 1)) - 1;
+COMMENT ON FUNCTION sortid.digit_after(bigint, text, int, text) IS
+'A number with one more digit at its end: the digit at position i.';
+
+CREATE OR REPLACE FUNCTION sortid.digit_before(n bigint, digits text, symbols text) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN substr(symbols, (n % length(symbols))::int + 1, 1) || digits;
+COMMENT ON FUNCTION sortid.digit_before(bigint, text, text) IS
+'The last digit of a number, before other digits.';
+
+CREATE OR REPLACE FUNCTION sortid.without_digit(n bigint, symbols text) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN n / length(symbols);
+COMMENT ON FUNCTION sortid.without_digit(bigint, text) IS
+'A number without its last digit.';
+
 CREATE OR REPLACE FUNCTION sortid.digits_value(digits text, symbols text) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
   n bigint := 0;
 BEGIN
-  FOR i IN 1 .. length(digits) LOOP
-    n := n * length(symbols) + strpos(symbols, substr(digits, i, 1)) - 1;
+  FOR i IN 1 .. pg_catalog.length(digits) LOOP
+    n := sortid.digit_after(n, digits, i, symbols);
   END LOOP;
   RETURN n;
 END
@@ -19,11 +38,11 @@ CREATE OR REPLACE FUNCTION sortid.digits_text(n bigint, count int, symbols text)
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  digits text := '';
+  digits pg_catalog.text := '';
 BEGIN
   FOR i IN 1 .. count LOOP
-    digits := substr(symbols, (n % length(symbols))::int + 1, 1) || digits;
-    n := n / length(symbols);
+    digits := sortid.digit_before(n, digits, symbols);
+    n := sortid.without_digit(n, symbols);
   END LOOP;
   RETURN digits;
 END

@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS events_euid (
              + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) << 22)
            | ((random() & 32767) << 7))) || randomblob(8) AS BLOB)),
   at   TEXT AS (strftime('%Y-%m-%d %H:%M:%f',
-         ((('[0x' || hex(substr(id, 1, 6)) || ']') ->> 0) >> 6) / 1000.0, 'unixepoch')),
+         ((('[0x' || nullif(hex(substr(id, 1, 6)), '') || ']') ->> 0) >> 6) / 1000.0, 'unixepoch')),
   what TEXT NOT NULL,
   CONSTRAINT sqlite_3_42_or_later CHECK (json_error_position('[]') = 0)
 ) WITHOUT ROWID;

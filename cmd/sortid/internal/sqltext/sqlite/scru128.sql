@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS events_scru128 (
            + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER)))
          || randomblob(10) AS BLOB)),
   at   TEXT AS (strftime('%Y-%m-%d %H:%M:%f',
-         (('[0x' || hex(substr(id, 1, 6)) || ']') ->> 0) / 1000.0, 'unixepoch')),
+         (('[0x' || nullif(hex(substr(id, 1, 6)), '') || ']') ->> 0) / 1000.0, 'unixepoch')),
   what TEXT NOT NULL,
   CONSTRAINT sqlite_3_42_or_later CHECK (json_error_position('[]') = 0)
 ) WITHOUT ROWID;

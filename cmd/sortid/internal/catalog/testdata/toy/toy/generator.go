@@ -2,7 +2,6 @@ package toy
 
 import (
 	"context"
-	"time"
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
@@ -55,8 +54,6 @@ func (g *Generator) GenerateContext(ctx context.Context) (ID, error) {
 		}
 	}
 }
-
-func (g *Generator) GenerateAt(time.Time) (ID, error) { return 0, gencore.RefuseAt(&format) }
 
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gencore.Fill(ctx, &g.core, ids, func(now int64, ids []ID) (int, error) {

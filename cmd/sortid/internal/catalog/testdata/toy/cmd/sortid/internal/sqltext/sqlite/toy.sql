@@ -1,1 +1,0 @@
--- toy: stored as a 64-bit integer. Its high 42 bits are a Unix time in milliseconds.

@@ -1,0 +1,225 @@
+//go:build unix
+
+package torture
+
+import (
+	"context"
+	"math"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"k8s.io/client-go/rest"
+
+	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/testserver"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store"
+	"github.com/sortid/sortid/store/kubernetes"
+)
+
+// A call of Get, or of CompareAndSet if next has a revision. Its result may be unknown.
+type call struct {
+	prev, next lease.Record
+	unknown    bool
+}
+
+// register is what the interface lease.Store promises for one record.
+var register = porcupine.NondeterministicModel{
+	Init: func() []any { return []any{lease.Record{Realm: "linear", Block: block}} },
+	Step: func(state, input, output any) []any {
+		r, c := state.(lease.Record), input.(call)
+		if c.next.Revision == 0 {
+			if r != output {
+				return nil
+			}
+			return []any{r}
+		}
+		equal := r.Revision == c.prev.Revision && r.HWM == c.prev.HWM
+		switch {
+		case c.unknown && equal:
+			return []any{r, c.next}
+		case c.unknown:
+			return []any{r}
+		case equal != output:
+			return nil
+		case equal:
+			return []any{c.next}
+		}
+		return []any{r}
+	},
+}
+
+var block = lease.Block{NodeID: 5, Size: 8}
+
+// history lets each store read and change one record many times, with pauses, and returns all calls.
+// Halfway, it calls fault.
+func history(t *testing.T, stores []lease.Store, calls int, pause time.Duration,
+	fault func()) []porcupine.Operation {
+	var mu sync.Mutex
+	var ops []porcupine.Operation
+	var done, half sync.WaitGroup
+	half.Add(len(stores))
+	begin := time.Now()
+	for client, s := range stores {
+		done.Go(func() {
+			var prev lease.Record
+			for i := range calls {
+				if i == calls/2 {
+					half.Done()
+				}
+				time.Sleep(pause)
+				op := porcupine.Operation{ClientId: client, Call: int64(time.Since(begin))}
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				var c call
+				var err error
+				if i%3 == 2 && prev.Realm != "" {
+					c.prev, c.next = prev, prev
+					c.next.Revision, c.next.HWM, c.next.Request = prev.Revision+1,
+						prev.HWM+int64(client), uint64(client<<32+i+1)
+					c.next.State = lease.Whole
+					op.Output, err = s.CompareAndSet(ctx, c.prev, c.next)
+				} else if prev, err = s.Get(ctx, "linear", block); err == nil {
+					op.Output = prev
+				}
+				cancel()
+				op.Return = int64(time.Since(begin))
+				if err != nil {
+					if c.next.Revision == 0 {
+						continue // a failed read says nothing
+					}
+					c.unknown, op.Return = true, math.MaxInt64
+				}
+				op.Input = c
+				mu.Lock()
+				ops = append(ops, op)
+				mu.Unlock()
+			}
+		})
+	}
+	half.Wait()
+	fault()
+	done.Wait()
+	return ops
+}
+
+// The calls of a store have an order that fits their results and their times, also if its servers
+// crash meanwhile. Each server of a cluster also stands still for a while. If it is the leader,
+// another one takes over, and it goes on with calls that it has received before.
+func TestLinearizable(t *testing.T) {
+	one := func(s *testserver.Server) []*testserver.Server { return []*testserver.Server{s} }
+	for _, test := range []struct {
+		name  string
+		start func(testing.TB) []*testserver.Server
+	}{
+		{"bolt", func(t testing.TB) []*testserver.Server {
+			return one(&testserver.Server{URL: "bolt:" + filepath.Join(t.TempDir(), "leases.db")})
+		}},
+		{"postgres", func(t testing.TB) []*testserver.Server { return one(testserver.StartPostgres(t)) }},
+		{"mysql", func(t testing.TB) []*testserver.Server { return one(testserver.StartMySQL(t)) }},
+		{"etcd", func(t testing.TB) []*testserver.Server { return testserver.StartEtcdCluster(t) }},
+		{"nats", func(t testing.TB) []*testserver.Server { return testserver.StartNATSCluster(t) }},
+		{"redis", func(t testing.TB) []*testserver.Server { return one(testserver.StartRedis(t)) }},
+		{"kubernetes", func(t testing.TB) []*testserver.Server { // two API servers with one etcd
+			servers, _ := testserver.StartAPIServers(t, 2)
+			return servers
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			servers := test.start(t)
+			var stores []lease.Store
+			for i := range 5 {
+				s := openAt(t, servers[i%len(servers)].URL)
+				defer s.Close()
+				stores = append(stores, s)
+			}
+			calls, pause := 90, time.Duration(0)
+			if len(servers) > 1 {
+				calls, pause = 240, 20*time.Millisecond
+			}
+			ops := history(t, stores, calls, pause, func() {
+				if len(servers) > 1 {
+					standStill(servers)
+				}
+				if test.name != "bolt" {
+					servers[0].Stop()
+					servers[0].Start()
+				}
+			})
+			judge(t, ops, porcupine.Ok)
+		})
+	}
+}
+
+// standStill stops one server after another for longer than an election takes, but not for as long as
+// a call may take.
+func standStill(servers []*testserver.Server) {
+	for _, s := range servers {
+		s.Signal(syscall.SIGSTOP)
+		time.Sleep(1200 * time.Millisecond)
+		s.Signal(syscall.SIGCONT)
+	}
+}
+
+// openAt opens a store. The URL may be one of testserver.StartAPIServers.
+func openAt(t *testing.T, raw string) store.Store {
+	u := check.Must(url.Parse(raw))(t)
+	if u.Scheme != "https" {
+		return check.Must(store.Open(t.Context(), raw))(t)
+	}
+	return check.Must(kubernetes.New(t.Context(), &rest.Config{Host: "https://" + u.Host,
+		BearerToken: u.User.Username(), TLSClientConfig: rest.TLSClientConfig{
+			CAFile: u.Query().Get("ca")}}, u.Path[1:]))(t)
+}
+
+// The test finds a store that reads from a replica.
+func TestLinearizableFinds(t *testing.T) {
+	memory := lease.NewMemory()
+	judge(t, history(t, []lease.Store{memory, memory, &stale{Store: memory}}, 90, 0, func() {}),
+		porcupine.Illegal)
+}
+
+// After each change, stale returns the record before it once.
+type stale struct {
+	lease.Store
+	last lease.Record
+}
+
+func (s *stale) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
+	s.last = prev
+	return s.Store.CompareAndSet(ctx, prev, next)
+}
+
+func (s *stale) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
+	if r := s.last; r.Realm != "" {
+		s.last = lease.Record{}
+		return r, nil
+	}
+	return s.Store.Get(ctx, realm, b)
+}
+
+func judge(t *testing.T, ops []porcupine.Operation, want porcupine.CheckResult) {
+	t.Helper()
+	var changes, unknown int
+	for _, op := range ops {
+		if op.Input.(call).unknown {
+			unknown++
+		} else if op.Output == true {
+			changes++
+		}
+	}
+	t.Logf("%d calls, %d of them changes, and %d changes with an unknown result", len(ops), changes,
+		unknown)
+	if changes == 0 {
+		t.Error("no change was made")
+	}
+	got := porcupine.CheckOperationsTimeout(register.ToModel(), ops, time.Minute)
+	if got != want {
+		t.Errorf("porcupine says %v, want %v", got, want)
+	}
+}
