@@ -99,7 +99,8 @@ func run(ctx context.Context, url string) error {
 
 	var users []User
 	since := typed.First[UserID](now.Add(-time.Hour))
-	if err := db.Where("id >= ?", since).Order("id").Find(&users).Error; err != nil {
+	// The order by id is the order by time only between milliseconds, for IDs of scru128_new.
+	if err := db.Where("id >= ?", since).Order("name").Find(&users).Error; err != nil {
 		return err
 	}
 	for _, u := range users {
