@@ -71,9 +71,14 @@ func within(text string, kinds textcodec.Kinds) (words []string) {
 	if !kinds.Has(textcodec.Other | textcodec.Dash) {
 		return nil
 	}
+	at := 0
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
 		return r > 0x7f || textcodec.KindOf[r] == textcodec.Other
 	}) {
+		at += strings.Index(text[at:], word)
+		end := at + len(word)
+		word = text[spec.AfterEscape(text, at):end]
+		at = end
 		for i, more := 0, word != text; i <= 8; i++ {
 			if more {
 				words = append(words, word)

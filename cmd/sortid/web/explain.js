@@ -2,6 +2,7 @@
 import { formats, lookup } from "./all.js";
 import { cutPrefix } from "./codec.js";
 import { attempt } from "./errors.js";
+import { afterEscape } from "./find.js";
 import { rules } from "./formats.js";
 import { NOT_UUID, formatTime, isHex, shapes } from "./id.js";
 import { alternates, detectAll, fixedBits, plausible, plausibleRange } from "./likely.js";
@@ -44,7 +45,8 @@ export function explain(text, now) {
   }
   const reason = length > 128 ? undefined : damaged(text, now) ?? implausible(text, isInteger, now);
   if (reason) return reason;
-  const words = length > 4096 ? [] : text.match(/[0-9A-Za-z_-]+/g) ?? [];
+  const words = length > 4096 ? [] : Array.from(text.matchAll(/[0-9A-Za-z_-]+/g),
+    ({ 0: word, index }) => word.slice(afterEscape(text, index) - index));
   const afterHyphens = (word) =>
     Array.from(word.matchAll(/-/g), ({ index }) => word.slice(index + 1)).slice(0, 8);
   for (const word of words.flatMap((each) => [each, ...afterHyphens(each)])) {

@@ -1,6 +1,7 @@
 // Finds IDs in texts.
 import { formats } from "./all.js";
 import { attempt, reject, wantOptions, wantText } from "./errors.js";
+import { rules } from "./formats.js";
 import { NOT_UUID, isHex } from "./id.js";
 import { alternates, oneCase, probable, usualCase } from "./likely.js";
 
@@ -26,34 +27,25 @@ export class Ratio {
 }
 
 const mixed = (text) => !oneCase(text) && /[0-9]/.test(text);
-const startsWord = (text = "") => /^[0-9A-Za-z]/.test(text);
 
-const HEX = "[0-9A-Fa-f]";
-const ESCAPES = { // what an escape leaves at the start of a run, by the character before the run
-  "%": new RegExp(`^${HEX}{2}`), "=": /^3D/,
-  "\\": new RegExp(`^(u${HEX}{4}|x${HEX}{2}|[abefnrtv])`),
-};
-const COLOUR = /(\x1b|\^\[|033|1b|1B|\\e)\[[0-9;]*$/;
+// What an escape leaves at the start of a run.
+const ESCAPE = new RegExp(Object.entries(rules.escapes).map(([begin, ends]) => {
+  const letters = ends.join("|").replaceAll("?", "[0-9A-Fa-f]");
+  return `(?<=${begin.replaceAll(/[^0-9A-Za-z]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`)})` +
+    (begin === "%" ? `(?:25)*(?:${letters})?` : `(?:${letters})`);
+}).join("|"), "y");
 
 // Where the rest of a run begins, if the run begins within an escape: %2F, =3D, \n, \x22, \u003c,
-// or the colour in ESC[32m. Otherwise, the start of the run.
-function afterEscape(text, start, end) {
-  const before = text[start - 1] ?? "";
-  const run = text.slice(start, end);
-  if ("[;".includes(before) && before) {
-    const [colour] = /^[0-9]{0,3}m/.exec(run) ?? [];
-    return colour && COLOUR.test(text.slice(Math.max(0, start - 32), start))
-      ? start + colour.length : start;
-  }
-  const [escape = ""] = ESCAPES[before]?.exec(run) ?? [];
-  const letter = before === "%" && startsWord(String.fromCharCode(`0x${escape}`));
-  return letter ? start : start + escape.length;
+// #012, or the colour in ESC[32m. Otherwise, the start of the run.
+export function afterEscape(text, start) {
+  ESCAPE.lastIndex = start;
+  return start + (ESCAPE.exec(text)?.[0].length ?? 0);
 }
 
-// Where the word around a place begins, without an escape.
-function wordStart(text, start, end) {
+// Where the word around a place begins, and where its rest begins if it begins within an escape.
+function wordStarts(text, start) {
   const first = start - /[0-9A-Za-z]{0,8}$/.exec(text.slice(Math.max(0, start - 8), start))[0].length;
-  return afterEscape(text, first, end);
+  return [first, afterEscape(text, first)];
 }
 
 // Whether a run of digits is behind a decimal point or a minus sign, or before a point and a digit.
@@ -117,11 +109,10 @@ export class Finder {
 
   #judge(text, run, start) {
     const end = start + run.length;
-    const at = afterEscape(text, start, end);
-    // A backslash may also be a part of a path, and 3D the start of an ID.
+    const at = afterEscape(text, start);
     const rest = at > start && this.#judgeWhole(text, text.slice(at, end), at);
-    return rest || at > start && !"\\=".includes(text[start - 1]) ? rest
-      : this.#judgeWhole(text, run, start);
+    // Only behind a percent sign, an escape is not also the start of a word.
+    return rest || at > start && text[start - 1] === "%" ? rest : this.#judgeWhole(text, run, start);
   }
 
   #judgeWhole(text, run, start) {
@@ -182,9 +173,10 @@ export class Finder {
       return bare?.id.timed && bare;
     }
     while (first > 0 && prefix.symbols.includes(text[first - 1])) first--;
-    const begins = wordStart(text, first, start + run.length);
+    const [, begins] = wordStarts(text, first);
     if (first > begins) return undefined;
     first = begins;
+    while (text[first] === "_" && first < start - 1) first++; // as in the markup _order_..._
     const read = (n) => this.#first([format], "text", text.slice(first, start + n), first);
     const match = read(run.length);
     const longer = lengths.filter((n) => n > run.length && !/^[\w-]/.test(text.slice(start + n)));
@@ -204,7 +196,7 @@ export class Finder {
 
   #judgeUUID(text, start) {
     const word = text.slice(start, start + 36);
-    if (start < 0 || NOT_UUID.test(word) || wordStart(text, start, start + 8) !== start) {
+    if (start < 0 || NOT_UUID.test(word) || !wordStarts(text, start).includes(start)) {
       return undefined;
     }
     const match = this.#first(this.#formats.uuid[36], "uuid", word, start);

@@ -41,7 +41,7 @@
 //  8. If the help of scan does not list a format, scan finds its IDs only if the format is named. If
 //     a format's alphabet has - or _, an ID must have letters of both cases, or a digit that is not
 //     its first character.
-//  9. A run may begin with the end of an escape: %2F, =3D, \n, \x22, \u003c, or the colour in
-//     ESC[32m. Then the ID begins behind it. Decimal digits behind a decimal point or a minus sign,
-//     or before a point and a digit, are no ID.
+//  9. A run may begin with the end of an escape, such as %2F, \n, #012, or ESC[32m. Then the ID begins
+//     behind it. Package spec has a table of escapes. Decimal digits behind a decimal point or a minus
+//     sign, or before a point and a digit, are no ID.
 package scan

@@ -85,6 +85,9 @@ func TestContexts(t *testing.T) {
 				got := ""
 				for _, m := range find(f, text) {
 					got += m.Format.Name + " " + text[m.Start:m.End]
+					if prefix := m.prefix(text); id.ID != "" && prefix+id.ID != id.Text {
+						t.Errorf("in %q: the prefix %q", text, prefix)
+					}
 				}
 				if got != want {
 					t.Errorf("in %q: %q, want %q", text, got, want)

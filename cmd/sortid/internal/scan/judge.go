@@ -53,11 +53,11 @@ func (f *finder) nextID(text string, from int) match {
 
 // judge returns the ID that ends with a run, which may begin within an escape.
 func (f *finder) judge(r *run, from int) match {
-	if at := r.afterEscape(); at > r.start {
+	if at := spec.AfterEscape(r.text, r.start); at > r.start {
 		rest := run{r.text, at, r.end}
 		m := f.judgeWhole(&rest, from)
-		// A backslash may also be a part of a path, and 3D the start of an ID.
-		if before := r.text[r.start-1]; m.found() || before != '\\' && before != '=' {
+		// Only behind a percent sign, an escape is not also the start of a word.
+		if m.found() || r.text[r.start-1] == '%' {
 			return m
 		}
 	}
@@ -123,7 +123,10 @@ func (f *finder) number(r *run) match {
 // uuid returns a UUID whose last group is the run.
 func (f *finder) uuid(r *run) match {
 	u := run{r.text, r.start - 24, r.end}
-	if u.start < 0 || u.text[u.start+8] != '-' || u.wordStart() != u.start {
+	if u.start < 0 || u.text[u.start+8] != '-' {
+		return match{}
+	}
+	if first, rest := u.wordStarts(); first != u.start && rest != u.start {
 		return match{}
 	}
 	var raw [24]byte
@@ -190,11 +193,14 @@ func (s *textRule) judgePrefixed(f *finder, r *run, from int) match {
 		strings.IndexByte(s.format.Text.Prefix.Symbols, whole.text[whole.start-1]) >= 0 {
 		whole.start--
 	}
-	begins := whole.wordStart()
-	whole.start = max(whole.start, begins)
+	_, begins := whole.wordStarts()
 	if whole.start > begins ||
 		s.format.Search.Mixed && !textcodec.Mixed(r.String()) {
 		return match{}
+	}
+	whole.start = begins
+	for whole.text[whole.start] == '_' && whole.start < r.start-1 { // as in the markup _order_..._
+		whole.start++
 	}
 	m := f.parse(s.format, spec.Text, whole)
 	if !m.found() {

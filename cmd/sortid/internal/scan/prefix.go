@@ -21,10 +21,11 @@ func (m match) prefix(text string) string {
 		'a' <= text[start-1] && text[start-1] <= 'z') {
 		start--
 	}
-	if start > 0 && inWord[text[start-1]] { // as in aB_ or x2_
+	_, begins := (&run{text, start, m.End}).wordStarts()
+	if start > begins { // as in aB_ or x2_
 		return ""
 	}
-	prefix := text[start:end]
+	prefix := strings.TrimLeft(text[begins:end], "_")
 	if prefix == "" || typed.CheckPrefix(prefix) != nil {
 		return ""
 	}

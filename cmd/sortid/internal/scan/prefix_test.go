@@ -18,10 +18,10 @@ func TestPrefix(t *testing.T) {
 		id:                      "",
 		" _" + id:               "",
 		" user__" + id:          "",
-		" _user_" + id:          "",
+		" _user_" + id:          "user_",
 		"User_" + id:            "",
 		"user2_" + id:           "",
-		"x-user_" + id:          "",
+		"x-user_" + id:          "user_",
 		"user-" + id:            "",
 		"/user_" + id:           "user_",
 	} {

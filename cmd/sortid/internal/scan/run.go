@@ -1,9 +1,7 @@
 package scan
 
 import (
-	"strconv"
-	"strings"
-
+	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/textcodec"
 )
 
@@ -53,67 +51,15 @@ func nextRun(text string, i, shortest int, set *[256]bool) (r run, ok bool) {
 	return run{}, false
 }
 
-// afterEscape returns where the rest of the run begins, if the run begins within an escape: %2F,
-// =3D, \n, \x22, \u003c, or the colour in ESC[32m. Otherwise it returns the start of the run.
-func (r *run) afterEscape() int {
-	if r.start == 0 {
-		return r.start
+// wordStarts returns where the word around the start of the run begins, and where its rest begins if
+// it begins within an escape.
+func (r *run) wordStarts() (first, afterEscape int) {
+	const longest = 8 // of the letters and digits of escapes
+	first = r.start
+	for first > max(0, r.start-longest) && isAlnum[r.text[first-1]] {
+		first--
 	}
-	rest := r.String()
-	isHex := func(from, to int) bool {
-		return len(rest) >= to && textcodec.KindsOf(rest[from:to]).In(textcodec.HexDigits)
-	}
-	switch r.text[r.start-1] {
-	case '%':
-		if isHex(0, 2) {
-			if c, err := strconv.ParseUint(rest[:2], 16, 8); err == nil && !isAlnum[c] {
-				return r.start + 2
-			}
-		}
-	case '=':
-		if strings.HasPrefix(rest, "3D") {
-			return r.start + 2
-		}
-	case '\\':
-		switch {
-		case rest[0] == 'u' && isHex(1, 5):
-			return r.start + 5
-		case rest[0] == 'x' && isHex(1, 3):
-			return r.start + 3
-		case strings.IndexByte("abefnrtv", rest[0]) >= 0:
-			return r.start + 1
-		}
-	case '[', ';':
-		return r.start + r.colour()
-	}
-	return r.start
-}
-
-// wordStart returns where the word around the start of the run begins, without an escape.
-func (r *run) wordStart() int {
-	const longest = 8 // of the parts of escapes
-	word := run{r.text, r.start, r.end}
-	for word.start > max(0, r.start-longest) && isAlnum[r.text[word.start-1]] {
-		word.start--
-	}
-	return word.afterEscape()
-}
-
-// colour returns the length of 32m in ESC[32m and the like, if the run begins with it. Logs write
-// the byte ESC in several ways.
-func (r *run) colour() int {
-	rest := r.String()
-	n := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
-	if n > 3 || n == len(rest) || rest[n] != 'm' {
-		return 0
-	}
-	before, ok := strings.CutSuffix(strings.TrimRight(r.text[:r.start], "0123456789;"), "[")
-	for _, escape := range []string{"\x1b", "^[", "033", "1b", "1B", "\\e"} {
-		if ok && strings.HasSuffix(before, escape) {
-			return n + 1
-		}
-	}
-	return 0
+	return first, spec.AfterEscape(r.text, first)
 }
 
 // isFraction reports whether the run is behind a decimal point or a minus sign, or before a point
