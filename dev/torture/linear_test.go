@@ -7,7 +7,10 @@ import (
 	"math"
 	"net/url"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -57,18 +60,19 @@ var register = porcupine.NondeterministicModel{
 var block = lease.Block{NodeID: 5, Size: 8}
 
 // history lets each store read and change one record many times, with pauses, and returns all calls.
-// Halfway, it calls fault.
+// Halfway, it calls fault. The calls go on until fault returns.
 func history(t *testing.T, stores []lease.Store, calls int, pause time.Duration,
 	fault func()) []porcupine.Operation {
 	var mu sync.Mutex
 	var ops []porcupine.Operation
 	var done, half sync.WaitGroup
+	var over atomic.Bool
 	half.Add(len(stores))
 	begin := time.Now()
 	for client, s := range stores {
 		done.Go(func() {
 			var prev lease.Record
-			for i := range calls {
+			for i := 0; i < calls || !over.Load(); i++ {
 				if i == calls/2 {
 					half.Done()
 				}
@@ -103,48 +107,54 @@ func history(t *testing.T, stores []lease.Store, calls int, pause time.Duration,
 	}
 	half.Wait()
 	fault()
+	over.Store(true)
 	done.Wait()
 	return ops
 }
 
 // The calls of a store have an order that fits their results and their times, also if its servers
-// crash meanwhile. Each server of a cluster also stands still for a while. If it is the leader,
-// another one takes over, and it goes on with calls that it has received before.
+// crash meanwhile. Each server of a cluster also stands still for a while, or is cut off. If it is
+// the leader, another one takes over, and it goes on with calls that it has received before.
 func TestLinearizable(t *testing.T) {
-	one := func(s *testserver.Server) []*testserver.Server { return []*testserver.Server{s} }
+	one := func(s *testserver.Server) ([]*testserver.Server, *testserver.Network) {
+		return []*testserver.Server{s}, nil
+	}
 	for _, test := range []struct {
 		name  string
-		start func(testing.TB) []*testserver.Server
+		start func(testing.TB) ([]*testserver.Server, *testserver.Network)
 	}{
-		{"bolt", func(t testing.TB) []*testserver.Server {
+		{"bolt", func(t testing.TB) ([]*testserver.Server, *testserver.Network) {
 			return one(&testserver.Server{URL: "bolt:" + filepath.Join(t.TempDir(), "leases.db")})
 		}},
-		{"postgres", func(t testing.TB) []*testserver.Server { return one(testserver.StartPostgres(t)) }},
-		{"mysql", func(t testing.TB) []*testserver.Server { return one(testserver.StartMySQL(t)) }},
-		{"etcd", func(t testing.TB) []*testserver.Server { return testserver.StartEtcdCluster(t) }},
-		{"nats", func(t testing.TB) []*testserver.Server { return testserver.StartNATSCluster(t) }},
-		{"redis", func(t testing.TB) []*testserver.Server { return one(testserver.StartRedis(t)) }},
-		{"kubernetes", func(t testing.TB) []*testserver.Server { // two API servers with one etcd
-			servers, _ := testserver.StartAPIServers(t, 2)
-			return servers
+		{"postgres", func(t testing.TB) ([]*testserver.Server, *testserver.Network) {
+			return one(testserver.StartPostgres(t))
+		}},
+		{"mysql", func(t testing.TB) ([]*testserver.Server, *testserver.Network) {
+			return one(testserver.StartMySQL(t))
+		}},
+		{"etcd", testserver.StartEtcdCluster},
+		{"redis", func(t testing.TB) ([]*testserver.Server, *testserver.Network) {
+			return one(testserver.StartRedis(t))
+		}},
+		{"kubernetes", func(t testing.TB) ([]*testserver.Server, *testserver.Network) {
+			servers, _ := testserver.StartAPIServers(t, 2) // with one etcd
+			return servers, nil
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			servers := test.start(t)
-			var stores []lease.Store
-			for i := range 5 {
-				s := openAt(t, servers[i%len(servers)].URL)
-				defer s.Close()
-				stores = append(stores, s)
-			}
+			servers, network := test.start(t)
 			calls, pause := 90, time.Duration(0)
 			if len(servers) > 1 {
-				calls, pause = 240, 20*time.Millisecond
+				pause = 20 * time.Millisecond
 			}
-			ops := history(t, stores, calls, pause, func() {
+			ops := history(t, openAll(t, servers, ""), calls, pause, func() {
 				if len(servers) > 1 {
 					standStill(servers)
+				}
+				if network != nil {
+					partition(network, 1200*time.Millisecond, true)
+					partition(network, 1200*time.Millisecond, false)
 				}
 				if test.name != "bolt" {
 					servers[0].Stop()
@@ -153,6 +163,48 @@ func TestLinearizable(t *testing.T) {
 			})
 			judge(t, ops, porcupine.Ok)
 		})
+	}
+}
+
+// openAll opens five stores, each at one of the servers.
+func openAll(t *testing.T, servers []*testserver.Server, path string) (stores []lease.Store) {
+	for i := range 5 {
+		s := openAt(t, servers[i%len(servers)].URL+path)
+		t.Cleanup(func() { s.Close() })
+		stores = append(stores, s)
+	}
+	return stores
+}
+
+// A server of NATS that is cut off may answer with an old record, as Conditions says. But no change
+// is lost, and no two changes have one revision.
+func TestLinearizableNATS(t *testing.T) {
+	t.Parallel()
+	servers, network := testserver.StartNATSCluster(t)
+	stores := openAll(t, servers, "/linear?replicas=3")
+	if all := strings.Join(stores[0].(store.Store).Conditions(), "\n"); !strings.Contains(all,
+		"may answer with old records") {
+		t.Errorf("Conditions does not name old records: %s", all)
+	}
+	ops := history(t, stores, 90, 50*time.Millisecond, func() {
+		partition(network, 11*time.Second, true) // a new leader is elected within 9 s
+		servers[0].Stop()
+		servers[0].Start()
+	})
+	judge(t, ops, porcupine.Illegal)
+	judge(t, slices.DeleteFunc(ops, func(op porcupine.Operation) bool {
+		return op.Output != true && !op.Input.(call).unknown
+	}), porcupine.Ok)
+}
+
+// partition cuts off one member after another, for longer than an election takes. Without both, they
+// still receive.
+func partition(network *testserver.Network, cut time.Duration, both bool) {
+	for i := range 3 {
+		network.Cut(i, both)
+		time.Sleep(cut)
+		network.Join()
+		time.Sleep(cut / 4)
 	}
 }
 

@@ -55,14 +55,18 @@ func TestStores(t *testing.T) {
 	}{
 		{"postgres", func(t testing.TB) *testserver.Server { return testserver.StartPostgres(t) }},
 		{"mysql", func(t testing.TB) *testserver.Server { return testserver.StartMySQL(t) }},
-		{"etcd", func(t testing.TB) *testserver.Server { return testserver.StartEtcd(t) }},
-		{"nats", func(t testing.TB) *testserver.Server { return testserver.StartNATS(t) }},
 		{"redis", func(t testing.TB) *testserver.Server { return testserver.StartRedis(t) }},
 	} {
 		server := s.start(t)
 		clusters = append(clusters, onServer(t, makers(s.name, maker, 4, sizes), server))
 	}
 	clusters = append(clusters, onKubernetes(t, makers("kubernetes", maker, 4, sizes)))
+	servers, network := testserver.StartEtcdCluster(t)
+	clusters = append(clusters, onMembers(t, makers("etcd", maker, 4, sizes), servers, network, ""))
+	servers, network = testserver.StartNATSCluster(t)
+	// A server that is cut off may answer with old records, which is safe if all sizes are equal.
+	clusters = append(clusters, onMembers(t, makers("nats", maker, 4, []int{3}), servers, network,
+		"/torture?replicas=3"))
 	// NATS makes the changes of a grant one by one, so an outage of a server can come between them.
 	f := onServer(t, makers("sortid serve", maker, 10, []int{3, 3, 3, 4}), testserver.StartNATS(t))
 	leaseThrough(t, f, sortid)
@@ -95,6 +99,27 @@ func onServer(t *testing.T, f *cluster, server *testserver.Server) *cluster {
 	f.urls = []string{u.String()}
 	f.servers = [][]outage{{{serverKill, window / 2, server.Stop, server.Start}}}
 	f.around = append([]string{serverKill}, proxied...)
+	return f
+}
+
+// onMembers lets a cluster lease from the members of another cluster, through a proxy. They are
+// killed, and cut off from each other.
+func onMembers(t *testing.T, f *cluster, servers []*testserver.Server,
+	network *testserver.Network, path string) *cluster {
+	t.Helper()
+	u := check.Must(url.Parse(servers[0].URL + path))(t)
+	var addresses []string
+	for i, s := range servers {
+		addresses = append(addresses, check.Must(url.Parse(s.URL))(t).Host)
+		f.servers = append(f.servers, []outage{
+			{serverKill, window / 2, s.Stop, s.Start},
+			{serverCut, 2 * window, func() { network.Cut(i, i != 0) }, network.Join},
+		})
+	}
+	random := rand.New(rand.NewPCG(*seed, 1<<36))
+	u.Host = newProxy(t, random, f, proxied, 0, addresses...).address
+	f.urls = []string{u.String()}
+	f.around = append([]string{serverKill, serverCut}, proxied...)
 	return f
 }
 

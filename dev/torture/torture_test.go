@@ -92,10 +92,11 @@ const (
 	serverKill = "server killed"
 	serverEnd  = "server ended by SIGTERM"
 	serverStop = "server stopped"
+	serverCut  = "server cut off"
 )
 
-var kinds = []string{kill, end, stop, step, serverKill, serverEnd, serverStop, delay, loseReply,
-	halfClose, repeat, hangUp}
+var kinds = []string{kill, end, stop, step, serverKill, serverEnd, serverStop, serverCut, delay,
+	loseReply, halfClose, repeat, hangUp}
 
 func (f *cluster) note(kind string, slot int) {
 	f.mu.Lock()

@@ -23,12 +23,17 @@ func Sortid(t testing.TB) string {
 // to the test's folder.
 func Build(t testing.TB, pkg string) string {
 	t.Helper()
-	b, _ := built.LoadOrStore(pkg, sync.OnceValues(func() (string, error) { return build(pkg) }))
-	path, err := b.(func() (string, error))()
+	path, err := once(pkg, build)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// once builds each package once.
+func once(pkg string, build func(pkg string) (string, error)) (path string, err error) {
+	b, _ := built.LoadOrStore(pkg, sync.OnceValues(func() (string, error) { return build(pkg) }))
+	return b.(func() (string, error))()
 }
 
 var built sync.Map // from packages to func() (string, error)
@@ -58,6 +63,22 @@ func build(pkg string) (path string, err error) {
 		}
 	}
 	return "", fmt.Errorf("go run %s: the program is not in the go command's cache", pkg)
+}
+
+// buildTool builds a tool of module dev.
+func buildTool(pkg string) (path string, err error) {
+	root, err := clone()
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "tool", "-n", pkg)
+	cmd.Dir = filepath.Join(root, "dev")
+	cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "GOWORK="+filepath.Join(root, "go.work"),
+		"CGO_ENABLED=0")
+	if path, err = clientOutput(cmd); err != nil {
+		return "", fmt.Errorf("%s in %s: %w", cmd, cmd.Dir, err)
+	}
+	return path, nil
 }
 
 // clone returns the folder of the root module.

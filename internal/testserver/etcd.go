@@ -1,14 +1,16 @@
 package testserver
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha1"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -46,36 +48,49 @@ func etcdCall(ctx context.Context, u *url.URL, method string, request, answer an
 // StartEtcd starts a server with flags such as "auth-token-ttl=1".
 func StartEtcd(t testing.TB, flags ...string) *Server {
 	t.Helper()
-	return startEtcd(t, 1, flags)[0]
+	return startEtcd(t, nil, 1, flags)[0]
 }
 
 // StartEtcdCluster starts three members. Each Server has the URL of one member.
-func StartEtcdCluster(t testing.TB) []*Server {
+func StartEtcdCluster(t testing.TB) ([]*Server, *Network) {
 	t.Helper()
-	return startEtcd(t, 3, nil)
+	network := newNetwork()
+	return startEtcd(t, network, members, nil), network
 }
 
-func startEtcd(t testing.TB, n int, flags []string) []*Server {
+func startEtcd(t testing.TB, network *Network, n int, flags []string) []*Server {
 	t.Helper()
 	Waits(t, "needs a server")
 	program := etcdProgram(t)
-	var peers, members []string
+	var peers, ids, cluster []string
 	for i := range n {
-		peers = append(peers, "http://"+address(FreePort(t)))
-		members = append(members, fmt.Sprintf("m%d=%s", i, peers[i]))
+		peers = append(peers, address(FreePort(t)))
+		cluster = append(cluster, fmt.Sprintf("m%d=http://%s", i, peers[i]))
+		sum := sha1.Sum([]byte("http://" + peers[i] + "etcd-cluster")) // as etcd makes IDs
+		ids = append(ids, strconv.FormatUint(binary.BigEndian.Uint64(sum[:]), 16))
+	}
+	identify := func(first []byte) int {
+		_, rest, _ := bytes.Cut(first, []byte("X-Server-From: "))
+		id, _, _ := bytes.Cut(rest, []byte("\r\n"))
+		return slices.Index(ids, string(id))
 	}
 	servers := make([]*Server, n)
 	var wg sync.WaitGroup
 	for i := range servers {
 		client, dir := "http://"+address(FreePort(t)), tempDir(t)
+		listen := peers[i]
+		if network != nil {
+			listen = address(FreePort(t))
+			network.link(t, peers[i], i, i, listen, identify)
+		}
 		if slices.Contains(flags, "auto-tls") {
 			client = strings.Replace(client, "http", "https", 1)
 		}
 		args := []string{
 			fmt.Sprintf("--name=m%d", i), "--data-dir=" + dir, "--log-level=error",
 			"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
-			"--listen-peer-urls=" + peers[i], "--initial-advertise-peer-urls=" + peers[i],
-			"--initial-cluster=" + strings.Join(members, ","),
+			"--listen-peer-urls=http://" + listen, "--initial-advertise-peer-urls=http://" + peers[i],
+			"--initial-cluster=" + strings.Join(cluster, ","),
 			"--heartbeat-interval=50", "--election-timeout=500",
 		}
 		for _, f := range flags {
@@ -100,14 +115,13 @@ func startEtcd(t testing.TB, n int, flags []string) []*Server {
 	return servers
 }
 
-// etcdProgram returns the path of etcd's server. The go command builds it as a tool of module
-// dev if it is not in the PATH.
+// etcdProgram returns the path of etcd's server. The go command builds it if it is not in the PATH.
 func etcdProgram(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("etcd"); err == nil {
 		return path
 	}
-	path, err := buildEtcd()
+	path, err := once("go.etcd.io/etcd/server/v3", buildTool)
 	if err != nil {
 		Missing(t, fmt.Sprintf("no etcd: SORTID_TEST_ETCD_URL is not set, nobody listens at "+
 			"127.0.0.1:2379, it is not installed, and cannot be built: %v", err),
@@ -115,19 +129,3 @@ func etcdProgram(t testing.TB) string {
 	}
 	return path
 }
-
-var buildEtcd = sync.OnceValues(func() (string, error) {
-	root, err := clone()
-	if err != nil {
-		return "", err
-	}
-	cmd := exec.Command("go", "tool", "-n", "go.etcd.io/etcd/server/v3")
-	cmd.Dir = filepath.Join(root, "dev")
-	cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "GOWORK="+filepath.Join(root, "go.work"),
-		"CGO_ENABLED=0")
-	path, err := clientOutput(cmd)
-	if err != nil {
-		return "", fmt.Errorf("%s in %s: %w", cmd, cmd.Dir, err)
-	}
-	return path, nil
-})

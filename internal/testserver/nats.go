@@ -85,7 +85,11 @@ func natsCall(ctx context.Context, u *url.URL, subject string) error {
 func StartNATS(t testing.TB, lines ...string) *Server {
 	t.Helper()
 	Waits(t, "needs a server")
-	program := Program(t, "nats-server")
+	return startNATS(t, Program(t, "nats-server"), lines...)
+}
+
+func startNATS(t testing.TB, program string, lines ...string) *Server {
+	t.Helper()
 	dir, port := tempDir(t), FreePort(t)
 	if !strings.Contains(strings.Join(lines, "\n"), "jetstream") {
 		lines = append(lines, "jetstream { }")
@@ -104,18 +108,33 @@ func StartNATS(t testing.TB, lines ...string) *Server {
 	}).start()
 }
 
-func StartNATSCluster(t testing.TB) (servers []*Server) {
+// StartNATSCluster starts three servers. Each Server has the URL of one.
+func StartNATSCluster(t testing.TB) (servers []*Server, network *Network) {
 	t.Helper()
 	Waits(t, "needs a server")
-	var listen, routes [3]string
+	program, err := once("github.com/nats-io/nats-server/v2", buildTool)
+	if err != nil {
+		Missing(t, fmt.Sprintf("no server of NATS with replicas: %v", err),
+			"connect to a network, so that the go command can fetch and build it")
+	}
+	network = newNetwork()
+	var listen [members]string
 	for i := range listen {
 		listen[i] = address(FreePort(t))
-		routes[i] = "nats://" + listen[i]
 	}
-	for i, address := range listen {
-		servers = append(servers, StartNATS(t, fmt.Sprintf("server_name: s%d", i),
-			fmt.Sprintf("cluster { name: test, listen: %q, routes: [%s] }", address,
-				strings.Join(routes[:], ", "))))
+	for i := range listen {
+		var routes []string
+		for j := range listen {
+			if i != j {
+				route := address(FreePort(t))
+				network.link(t, route, i, j, listen[j], nil)
+				routes = append(routes, "nats://"+route)
+			}
+		}
+		// Other servers and clients must not learn addresses without a proxy, or of other servers.
+		servers = append(servers, startNATS(t, program, fmt.Sprintf("server_name: s%d", i),
+			fmt.Sprintf("cluster { name: test, listen: %q, advertise: %q, no_advertise: true, "+
+				"routes: [%s] }", listen[i], address(1), strings.Join(routes, ", "))))
 	}
-	return servers
+	return servers, network
 }

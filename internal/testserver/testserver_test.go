@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"testing"
+	"time"
 )
 
 func TestPostgres(t *testing.T) {
@@ -197,5 +198,43 @@ func TestFreePort(t *testing.T) {
 				given[port] = true
 			}
 		})
+	}
+}
+
+// A member that is cut off cannot answer, until it is joined again. If it is the leader, another one
+// takes over.
+func TestNetwork(t *testing.T) {
+	servers, network := StartEtcdCluster(t)
+	read := func(i int) error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		u, err := url.Parse(servers[i].URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return etcdCall(ctx, u, "kv/range", map[string]any{"key": []byte("key")}, nil)
+	}
+	eventually := func(i int, when string) {
+		t.Helper()
+		for end := time.Now().Add(patience); ; {
+			err := read(i)
+			if err == nil {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("member %d %s: %v", i, when, err)
+			}
+		}
+	}
+	for i := range servers {
+		for _, both := range []bool{true, false} {
+			network.Cut(i, both)
+			eventually((i+1)%members, "of the majority")
+			if err := read(i); err == nil {
+				t.Errorf("member %d answers while it is cut off, in both directions: %v", i, both)
+			}
+			network.Join()
+			eventually(i, "after it was joined")
+		}
 	}
 }

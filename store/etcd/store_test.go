@@ -83,7 +83,7 @@ func TestReconnect(t *testing.T) {
 
 // While any one of three members is down, the others continue.
 func TestCluster(t *testing.T) {
-	servers := testserver.StartEtcdCluster(t)
+	servers, _ := testserver.StartEtcdCluster(t)
 	s := open(t, faulttest.ClusterURL(servers))
 	faulttest.Cluster(t, s, servers, func(i int, is lease.Record) {
 		again := open(t, servers[i].URL)
