@@ -28,12 +28,14 @@ var settings = []struct{ model, name, mutants string }{
 func TestModels(t *testing.T) {
 	for _, s := range settings {
 		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
 			if out := search(t, s.model, "-O2", s.name); !strings.Contains(out, "errors: 0") {
 				t.Errorf("spin finds an error in the model:\n%s", out)
 			}
 		})
 		for _, mutant := range strings.Fields(s.mutants) {
 			t.Run(s.name+"/"+mutant, func(t *testing.T) {
+				t.Parallel()
 				out := search(t, s.model, "-O1", s.name, mutant)
 				if !strings.Contains(out, "errors: 1") || !strings.Contains(out, "assertion violated") {
 					t.Errorf("spin does not find this error:\n%s", out)
