@@ -26,6 +26,8 @@ export GOFLAGS
 
 # "work" means the packages of all modules in go.work. check-vet vets them, so tests need not.
 TEST    := bin/testrun test -vet=off -timeout 40m
+# The first packages mostly wait. If they begin first, the others compute meanwhile.
+ALL     := ./dev/torture ./store/kubernetes ./store/postgres ./store/mysql ./cmd/sortid work
 RELEASE := go run ./internal/release
 # Modules that users get. Without optimization, their dependencies compile faster.
 PUBLISHED := $(shell awk '/^\t\./ && !/not published/ { print $$1 "/..." }' go.work)
@@ -63,9 +65,9 @@ run: build ## build the command, make three IDs and inspect one
 	bin/sortid new scru128 | bin/sortid inspect -
 
 test: bin/testrun ## run all tests of all modules
-	@$(TEST) $(ARGS) work
+	@$(TEST) $(ARGS) $(ALL)
 test-short: bin/testrun ## run the quick tests of all modules, while you work on a change
-	@$(TEST) -short $(ARGS) work
+	@$(TEST) -short $(ARGS) $(ALL)
 
 check: bin/testrun ## run all the steps check-... below
 	@MAKE="$(MAKE)" bin/testrun steps
@@ -81,7 +83,7 @@ check-systems: | go ## compile for Windows, macOS, ARM and 32 bits; vet the code
 	GOOS=linux GOARCH=arm go build -o /dev/null ./cmd/sortid
 check-race: bin/testrun ## run the tests of all modules with the race detector
 	@export CGO_ENABLED=1; $(call try,go run -race $(TRY),apt-get install gcc); \
-	 $(MAKE) -s bin/kube-apiserver; $(TEST) -race -short $(ARGS) work
+	 $(MAKE) -s bin/kube-apiserver; $(TEST) -race -short $(ARGS) $(ALL)
 check-purego: bin/testrun ## vet the root module without assembly; test the packages that have some
 	go vet -tags purego ./...
 	$(TEST) -short -tags purego $(ARGS) ./internal/clock ./internal/gencore ./internal/window
