@@ -24,10 +24,15 @@ type step struct {
 	do, goBack []string
 }
 
-// migration returns the tables and the steps of a database's part of docs/migration.md.
+// migration returns the tables and the steps of a database's part of docs/migration.md. The files
+// that it links belong to it.
 func migration(t *testing.T, database string) (tables []string, steps []step) {
 	t.Helper()
 	text := string(check.Must(os.ReadFile("../../../../docs/migration.md"))(t))
+	text = sqlFile.ReplaceAllStringFunc(text, func(link string) string {
+		name := sqlFile.FindStringSubmatch(link)[1]
+		return "\n```sql\n" + string(check.Must(os.ReadFile("../../../../"+name))(t)) + "```\n"
+	})
 	_, text, _ = strings.Cut(text, "\n## "+database+"\n")
 	text, _, _ = strings.Cut(text, "\n## ")
 	// The example of a month must not have begun.
@@ -49,7 +54,10 @@ func migration(t *testing.T, database string) (tables []string, steps []step) {
 	return tables, steps
 }
 
-var sqlBlock = regexp.MustCompile("(?ms)^```sql\n(.*?)^```$")
+var (
+	sqlBlock = regexp.MustCompile("(?ms)^```sql\n(.*?)^```$")
+	sqlFile  = regexp.MustCompile(`\[[^]]*\]\(\.\./(examples/migration/[\w-]+\.sql)\)`)
+)
 
 // blocks returns the statements in a document's blocks of SQL.
 func blocks(text string) (list []string) {
