@@ -63,6 +63,7 @@ func TestExplain(t *testing.T) {
 		{"n1.txt", "unlike: no format known to sortid has such IDs"},
 		{"internationalization", "unlike: no format known to sortid has such IDs"},
 		{"\x00\xff", "unlike"},
+		{"%8? \\u12??", "unlike"}, // escapes that are cut short
 		{"42", "unlike: no format known to sortid has a plausible time"},
 		{"7", "unlike"},
 		{strings.Repeat("9", 50), "unlike: it is larger than the largest ID"},

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testids"
@@ -18,10 +20,10 @@ import (
 func TestContexts(t *testing.T) {
 	c := testids.ReadContexts(t)
 	s := serve(t)
-	for i, id := range c.IDs {
+	for _, id := range c.IDs {
 		f := check.Must(format.Lookup(id.Format))(t)
 		to := string(f.Encodings()[len(f.Encodings())-1]) // without the prefix
-		texts := c.Alone(i)
+		texts := c.Alone(id.Text)
 		in := strings.Join(texts, "\n")
 
 		out := sortid(t, in, "inspect", "-o", "json")
@@ -45,15 +47,45 @@ func TestContexts(t *testing.T) {
 			}
 		}
 
-		args := []string{"convert", "--format", id.Format, "--to", to}
-		bare := sortid(t, id.Text, args...)
+		args := []string{"convert", "--format", id.Format, "--to"}
+		bare := sortid(t, id.Text, append(args, to)...)
 		if to == string(format.Text) {
 			t.Fatalf("%s has only texts", id.Format)
 		}
-		for i, got := range strings.SplitAfter(sortid(t, in, args...), "\n")[:len(texts)] {
-			if got != bare {
-				t.Errorf("%q is %s, want %s", texts[i], got, bare)
+		ways := slices.Concat(f.Encodings(), []format.Encoding{""})
+		for _, base := range inspect.Bases {
+			ways = append(ways, format.Encoding(base))
+		}
+		for _, from := range ways {
+			text, given := id.Text, args
+			if from != "" && from != format.Text {
+				text = strings.TrimSpace(sortid(t, id.Text, append(args, string(from))...))
 			}
+			if from != "" {
+				given = slices.Concat(args[:3], []string{"--from", string(from), "--to"})
+			}
+			texts := c.Alone(text)
+			if from == "base64" { // whose digits can be _
+				texts = texts[:len(c.Around)]
+			}
+			for i, got := range strings.SplitAfter(
+				sortid(t, strings.Join(texts, "\n"), append(given, to)...), "\n")[:len(texts)] {
+				if got != bare {
+					t.Errorf("%q from %s is %s, want %s", texts[i], from, got, bare)
+				}
+			}
+		}
+	}
+	for _, o := range c.Orders {
+		// Every UUID can be a ULID.
+		args := []string{"convert", "--format", "ulid", "--from", o.From, "--to"}
+		if got := sortid(t, o.Text, append(args, "uuid")...); got != o.UUID+"\n" {
+			t.Errorf("%q from %s is %s, want %s", o.Text, o.From, got, o.UUID)
+		}
+		back := sortid(t, sortid(t, o.UUID, "convert", "--format", "ulid", "--to", o.From),
+			append(args, "uuid")...)
+		if back != o.UUID+"\n" {
+			t.Errorf("%s to %s and back is %s", o.UUID, o.From, back)
 		}
 	}
 	for _, n := range c.Numbers {

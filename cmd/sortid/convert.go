@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/spec"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 func convertCommand(c *console.Console) *cobra.Command {
@@ -28,8 +30,8 @@ func convertCommand(c *console.Console) *cobra.Command {
 	from := chooseFrom(cmd)
 	var to target
 	cmd.Flags().Var(&to, "to",
-		"what to write: text, hex, int, uuid, base58, base62, base64, time, or the `FORMAT` "+
-			"to convert to")
+		"what to write: text, hex, int, uuid, base58, base62, base64, time, guid, sqlserver, java, "+
+			"mysql, or the `FORMAT` to convert to")
 	cmd.RegisterFlagCompletionFunc("to",
 		cobra.FixedCompletions(targets(), cobra.ShellCompDirectiveNoFileComp))
 
@@ -75,6 +77,7 @@ type target struct {
 	name     string
 	encoding format.Encoding
 	base     string
+	order    string // of the bytes of the encoding UUID
 	format   *format.Format
 }
 
@@ -96,7 +99,7 @@ func (t *target) append(b []byte, r *inspect.Reading) ([]byte, error) {
 	}
 	if t.encoding != "" && len(r.Others) > 0 {
 		if text := r.Agreed(t.encoding); text != "" {
-			return append(b, text...), nil
+			return t.reorder(append(b, text...)), nil
 		}
 	}
 	if t.format != nil {
@@ -113,7 +116,18 @@ func (t *target) append(b []byte, r *inspect.Reading) ([]byte, error) {
 	if t.encoding == format.Text {
 		b = append(b, r.Prefix...)
 	}
-	return r.ID.Append(b, t.encoding), nil
+	return t.reorder(r.ID.Append(b, t.encoding)), nil
+}
+
+// reorder replaces a UUID at the end of b by its bytes in the target's order, if there is one.
+func (t *target) reorder(b []byte) []byte {
+	if t.order == "" {
+		return b
+	}
+	n := len(b) - textcodec.UUIDLen
+	uuid, _ := spec.UUIDBytes(string(b[n:]))
+	written := spec.InOrder(t.order, uuid)
+	return hex.AppendEncode(b[:n], written[:])
 }
 
 // appendAs appends the ID in the target's format. Readings that have no such ID do not matter.
@@ -146,6 +160,10 @@ func (t *target) Set(name string) error {
 		t.base = t.name
 		return nil
 	}
+	if slices.Contains(inspect.Orders, t.name) {
+		t.encoding, t.order = format.UUID, t.name
+		return nil
+	}
 	if e := format.Encoding(t.name); slices.Contains(encodings, e) {
 		t.encoding = e
 		return nil
@@ -163,6 +181,6 @@ func targets() (names []string) {
 	for _, e := range encodings {
 		names = append(names, string(e))
 	}
-	names = append(append(names, inspect.Bases...), "time")
+	names = append(append(append(names, inspect.Bases...), inspect.Orders...), "time")
 	return append(names, catalog.Names(format.All())...)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write what the tests compare to its file")
+var update = flag.Bool("update", false, "write what the tests compare to its file, and to the scripts")
 
 // The file has commands with wrong options and wrong texts, and what each prints to standard error.
 func TestMessages(t *testing.T) {

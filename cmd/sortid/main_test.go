@@ -61,6 +61,7 @@ func TestScripts(t *testing.T) {
 func scripts() testscript.Params {
 	return testscript.Params{
 		RequireExplicitExec: true,
+		UpdateScripts:       *update,
 		Setup: func(env *testscript.Env) error {
 			// The race detector would delay each command's end by a second.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")

@@ -39,7 +39,7 @@ func splitScripts(t *testing.T) (quick, others []string) {
 	dir := t.TempDir()
 	for _, file := range files {
 		name := filepath.Base(file)
-		if base, _, _ := strings.Cut(name, "."); !slices.Contains(quickScripts, base) {
+		if base, _, _ := strings.Cut(name, "."); *update || !slices.Contains(quickScripts, base) {
 			others = append(others, file)
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // The page reads an ID with each label before it, and in each pair of texts around it, as the command
-// does; and numbers of other programs, too.
+// does; and numbers of other programs, too. Of a UUID with its bytes in another order, it says so.
 func TestContexts(t *testing.T) {
 	c := testids.ReadContexts(t)
 	tb := open(t, "")
@@ -21,13 +21,13 @@ func TestContexts(t *testing.T) {
 			t.Errorf("the command reads %d of %d", len(want), len(texts))
 		}
 		for i := range want { // the page trims what it shows
-			want[i].Input = strings.TrimSpace(want[i].Input)
+			want[i].Input = strings.Trim(strings.TrimSpace(want[i].Input), "\ufeff")
 		}
 		same(t, tb.inPage(texts, format), want)
 	}
-	for i, id := range c.IDs {
-		read(c.Alone(i), "")
-		read(c.Alone(i), id.Format, "--format", id.Format)
+	for _, id := range c.IDs {
+		read(c.Alone(id.Text), "")
+		read(c.Alone(id.Text), id.Format, "--format", id.Format)
 	}
 	var texts []string
 	for _, n := range c.Numbers {
@@ -35,4 +35,10 @@ func TestContexts(t *testing.T) {
 	}
 	read(texts, "")
 	read(texts, "snowflake-twitter", "--format", "snowflake-twitter")
+	tb.set("read-as", "")
+	for _, o := range c.Orders {
+		if tb.paste(o.Text); o.Format != "" {
+			tb.contains("main", o.Format+" "+o.UUID, "--from "+o.From)
+		}
+	}
 }

@@ -2,11 +2,13 @@ package browsertest
 
 import (
 	"compress/gzip"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -294,6 +296,23 @@ func TestFiles(t *testing.T) {
 
 	upload("program", "\x7fELF\x00\x00\x01")
 	tb.until(`document.getElementById("result").textContent.includes("program is a binary file")`)
+
+	// The browser cannot unpack it, so the page says what can.
+	for _, f := range [][2]string{{"app.zst", "\x28\xb5\x2f\xfd\x04\x00"}, {"app.xz", "\xfd7zXZ\x00"},
+		{"app.bz2", "BZh91AY&SY"}} {
+		upload(f[0], f[1])
+		tb.until(`document.getElementById("result").textContent.includes(` + strconv.Quote(f[0]+" is compressed with") + `)`)
+		tb.contains("#result", `-d", or use "sortid scan"`)
+	}
+
+	for name, order := range map[string]binary.AppendByteOrder{"le": binary.LittleEndian, "be": binary.BigEndian} {
+		utf16 := []byte{}
+		for _, c := range "\ufeff" + strings.Repeat(logText, 2) {
+			utf16 = order.AppendUint16(utf16, uint16(c))
+		}
+		upload(name+".txt", string(utf16))
+		tb.until(`document.getElementById("status").textContent.startsWith("6 IDs of ` + name + `.txt")`)
+	}
 
 	tb.drop(logText)
 	tb.until(`document.querySelectorAll("#result .card").length === 3`)

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sortid/sortid/internal/textcodec"
@@ -39,9 +40,21 @@ func Orders() (names []string) {
 
 // Reorder returns the UUID of 16 bytes that were written in the order with this name, in a text with
 // hyphens or not.
-func Reorder(name string, written [16]byte, hyphens bool) (u [16]byte) {
-	i := slices.IndexFunc(orders, func(o Order) bool { return o.Name == name })
-	return orders[i].uuid(&written, hyphens)
+func Reorder(name string, written [16]byte, hyphens bool) [16]byte {
+	return orderOf(name).uuid(&written, hyphens)
+}
+
+// InOrder returns the bytes of a UUID in the order with this name.
+func InOrder(name string, uuid [16]byte) (written [16]byte) {
+	places := orderOf(name).Bytes
+	for i := range uuid {
+		written[placeOf(places[i])] = uuid[i]
+	}
+	return written
+}
+
+func orderOf(name string) *Order {
+	return &orders[slices.IndexFunc(orders, func(o Order) bool { return o.Name == name })]
 }
 
 func (o *Order) uuid(written *[16]byte, hyphens bool) (u [16]byte) {
@@ -50,14 +63,12 @@ func (o *Order) uuid(written *[16]byte, hyphens bool) (u [16]byte) {
 		places = o.Hyphens
 	}
 	for i := range u {
-		place := places[i] - '0'
-		if places[i] >= 'a' {
-			place = places[i] - 'a' + 10
-		}
-		u[i] = written[place]
+		u[i] = written[placeOf(places[i])]
 	}
 	return u
 }
+
+func placeOf(digit byte) int { return strings.IndexByte("0123456789abcdef", digit) }
 
 // InOtherOrder says that a text is a UUID with a plausible time if its bytes are in another order; or
 // it is empty. Fewer than 1 in 1000 random texts are such a UUID.

@@ -21,6 +21,8 @@ type Rules struct {
 	Hashes map[int]string `json:"hashes"` // names by the number of hexadecimal digits
 	Orders []Order        `json:"orders"` // of the bytes of UUIDs
 
+	Wrappers [][3]string `json:"wrappers"` // what stands before and after an ID, and its name
+
 	// Escapes stand for characters that are no letters or digits. The keys are how escapes begin.
 	// The values are letters and digits in which they end; "?" is any hexadecimal digit.
 	Escapes map[string][]string `json:"escapes"`
@@ -32,6 +34,9 @@ var Judgement = Rules{
 	Hashes: map[int]string{32: "MD5", 40: "SHA-1", 56: "SHA-224", 64: "SHA-256", 96: "SHA-384",
 		128: "SHA-512"},
 	Orders: orders,
+	Wrappers: [][3]string{{`"`, `"`, "quotes"}, {"'", "'", "quotes"}, {"`", "`", "quotes"},
+		{"“", "”", "quotes"}, {"„", "“", "quotes"}, {"‘", "’", "quotes"}, {"«", "»", "quotes"},
+		{"(", ")", "brackets"}, {"[", "]", "brackets"}, {"<", ">", "brackets"}, {"{", "}", "braces"}},
 	Escapes: map[string][]string{
 		"%":    percent(),                                                       // URLs
 		"=":    {"3D"},                                                          // quoted-printable
@@ -104,7 +109,8 @@ func matches(text, end string) bool {
 		return false
 	}
 	for i := range len(end) {
-		if end[i] != text[i] && (end[i] != '?' || !textcodec.KindOf[text[i]].In(textcodec.HexDigits)) {
+		hex := textcodec.KindOf[text[i]].In(textcodec.HexDigits)
+		if end[i] == '?' && !hex || end[i] != '?' && end[i] != text[i] {
 			return false
 		}
 	}

@@ -47,11 +47,11 @@ func ReadContexts(t testing.TB) (c Contexts) {
 	return c
 }
 
-// Alone returns texts with the ID number i: with each label and each pair around it.
-func (c *Contexts) Alone(i int) (texts []string) {
+// Alone returns texts with an ID: with each label and each pair around it.
+func (c *Contexts) Alone(id string) (texts []string) {
 	for _, label := range append([]string{""}, c.Labels...) {
 		for _, around := range c.Around {
-			texts = append(texts, around[0]+label+c.IDs[i].Text+around[1])
+			texts = append(texts, around[0]+label+id+around[1])
 		}
 	}
 	return texts

@@ -2,6 +2,7 @@
 import { formats } from "./all.js";
 import { attempt, want, wantText } from "./errors.js";
 import { explain } from "./explain.js";
+import { rules } from "./formats.js";
 import { formatTime } from "./id.js";
 import { detectAll } from "./likely.js";
 
@@ -24,11 +25,6 @@ export function detect(text, now = Date.now()) {
   const found = detectAll(text, now);
   return found.length > 0 ? found : new Nothing(() => explain(text, now));
 }
-
-const WRAPPERS = Object.entries({
-  '""': "quotes", "''": "quotes", "``": "quotes", "()": "brackets", "[]": "brackets",
-  "<>": "brackets", "{}": "braces",
-});
 
 // A sign, digits, also in groups of three, and the suffix of a literal, or a fraction and an exponent.
 // Without a point or a plus sign, an exponent could be a part of a hexadecimal number.
@@ -85,12 +81,13 @@ export function strip(text) {
   };
   for (let before; before !== text;) {
     before = text;
-    take(text.trim(), "blanks");
+    take(text.replace(/^[\s\u200b]+|[\s\u200b]+$/g, ""), "blanks");
     take(text.replace(/(?<=[^])[,;]$/, ""), "comma");
-    for (const [[open, close], name] of WRAPPERS) {
+    for (const [open, close, name] of rules.wrappers) {
       const inside = text.length > 2 && text.startsWith(open) && text.endsWith(close);
       if (inside) take(text.slice(1, -1), name);
     }
+    take(text.replace(/^[A-Za-z](?:\w{0,61}[A-Za-z0-9])?\(([^]+)\)$/, "$1"), "call"); // as in UUID('...')
     take(text.replace(/^'(?=[^']+$)/, ""), "apostrophe"); // as spreadsheets write texts of digits
     take(text.replace(/^=(?=")/, ""), "=");
     take(text.replace(/^urn:uuid:(?=.)/i, ""), "urn:uuid:");

@@ -1,6 +1,7 @@
 // Searches texts and files for IDs. For a large input, a worker runs this file.
 import { lookup } from "./all.js";
 import { strip } from "./detect.js";
+import { attempt } from "./errors.js";
 import { Finder, Ratio } from "./find.js";
 import { guess, nameOf, read } from "./read.js";
 
@@ -20,6 +21,7 @@ export class Search {
   faultCount = 0;
   without = 0; // lines without an ID
   ended = ""; // why the search ended early
+  refused = ""; // what the file is, if it was not searched
   #column = 0; // characters of the current line in earlier parts
   #hasText = false; // whether the current line has text, and an ID
   #hasID = false;
@@ -98,30 +100,53 @@ export class Search {
   }
 }
 
+// How compressed files begin, and the commands that unpack them.
+const PACKED = [
+  { magic: "\x1f\x8b", format: "gzip", command: "gzip -d" },
+  { magic: "\x28\xb5\x2f\xfd", format: "zstd", command: "zstd -d" },
+  { magic: "\xfd7zXZ\0", format: "xz", command: "xz -d" },
+  { magic: "BZh91AY&SY", format: "bzip2", command: "bzip2 -d" },
+];
+
+const begins = (bytes, magic) => [...magic].every((c, i) => c.charCodeAt(0) === bytes[i]);
+
 // Reads a file of any size in parts, and reports how far it is. The function report gets the
 // search, and the number of bytes that were read. It returns false to end the search.
 export async function searchFile(file, format, report) {
   const search = new Search(format);
   let size = 0;
   try {
-    const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-    const counted = file.stream().pipeThrough(new TransformStream({
+    let stream = file.stream().pipeThrough(new TransformStream({
       transform(part, controller) {
         size += part.length;
         controller.enqueue(part);
       },
     }));
-    const zipped = first === 0x1f && second === 0x8b;
-    const stream = zipped ? counted.pipeThrough(new DecompressionStream("gzip")) : counted;
-    const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
-    for (let begun = false; ; begun = true) {
-      const { done, value = "" } = await reader.read();
-      if (!begun && value.slice(0, 8192).includes("\0")) {
-        search.ended = "binary";
+    const head = new Uint8Array(await file.slice(0, 10).arrayBuffer());
+    const packed = PACKED.find(({ magic }) => begins(head, magic));
+    if (packed) {
+      const unpack = attempt(() => new DecompressionStream(packed.format));
+      if (!unpack) {
+        search.refused = `is compressed with ${packed.format}, which this browser cannot unpack. ` +
+          `Unpack it with "${packed.command}", or use "sortid scan".`;
+        return search;
+      }
+      stream = stream.pipeThrough(unpack);
+    }
+    const reader = stream.getReader();
+    let decoder;
+    for (;;) {
+      const { done, value = new Uint8Array() } = await reader.read();
+      const first = !decoder;
+      decoder ??= new TextDecoder(begins(value, "\xff\xfe") ? "utf-16le"
+        : begins(value, "\xfe\xff") ? "utf-16be" : "utf-8");
+      const text = decoder.decode(value, { stream: !done });
+      if (first && text.slice(0, 8192).includes("\0")) {
+        search.refused = "is a binary file, not text.";
         reader.cancel();
         break;
       }
-      search.add(value, done);
+      search.add(text, done);
       if (done) break;
       if (await report(search, size) === false) {
         reader.cancel();
@@ -150,9 +175,9 @@ function unpack({ id, others, ...item }) {
 }
 
 function snapshot(search, most) {
-  const { total, counts, items, lines, faults, faultCount, without, ended } = search;
+  const { total, counts, items, lines, faults, faultCount, without, ended, refused } = search;
   return {
-    total, counts, lines, faults, faultCount, without, ended,
+    total, counts, lines, faults, faultCount, without, ended, refused,
     times: Float64Array.from(search.times).sort(),
     items: items.slice(0, most).map(pack),
   };

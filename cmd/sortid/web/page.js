@@ -494,9 +494,9 @@ function openFile(file, name = file.name) {
     }
     if (!search) return;
     if (data.result) stop();
-    if (search.ended === "binary") {
+    if (search.refused) {
       fill($("status"));
-      fill($("result"), paragraph("problem", foreign(name), " is a binary file, not text."));
+      fill($("result"), paragraph("problem", foreign(name), ` ${search.refused}`));
       return;
     }
     const progress = $("status").textContent;

@@ -3,6 +3,7 @@ package inspect
 import (
 	"encoding/base64"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -31,10 +32,8 @@ var alphabets = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-const maxBase = 22 // digits of 128 bits in Base58
-
 // fromBase returns the integer that the text means.
-func fromBase(base, text string) (*big.Int, error) {
+func fromBase(base, text string, bits int) (*big.Int, error) {
 	fail := func(reason string, args ...any) (*big.Int, error) {
 		return nil, fmt.Errorf("%s: cannot parse %s: "+reason, append([]any{base, Quote(text)},
 			args...)...)
@@ -43,8 +42,8 @@ func fromBase(base, text string) (*big.Int, error) {
 	if bare == "" {
 		return fail("it is empty")
 	}
-	if len(bare) > maxBase {
-		return fail("%d characters, want at most %d", len(bare), maxBase)
+	if most := int(math.Ceil(float64(bits) / math.Log2(58))); len(bare) > most {
+		return fail("%d characters, want at most %d", len(bare), most)
 	}
 	n := new(big.Int)
 	if base == "base64" {
@@ -63,8 +62,8 @@ func fromBase(base, text string) (*big.Int, error) {
 		}
 		n.Mul(n, big.NewInt(int64(len(symbols)))).Add(n, big.NewInt(int64(digit)))
 	}
-	if n.BitLen() > 128 {
-		return fail("it has more than 128 bits")
+	if n.BitLen() > bits {
+		return fail("it has more than %d bits", bits)
 	}
 	return n, nil
 }
@@ -72,21 +71,42 @@ func fromBase(base, text string) (*big.Int, error) {
 // readBase reads a number in the base in.From. If it has more than 64 bits, and no format is given,
 // it is a UUID.
 func (in *Reader) readBase(r *Reading) error {
-	text := r.Input
-	n, err := fromBase(string(in.From), text)
+	bits := 128
+	if in.Format != nil {
+		bits = 8 * in.Format.Size()
+	}
+	n, err := fromBase(string(in.From), r.Input, bits)
+	label := ""
+	if err != nil {
+		var bare string
+		bare, r.Stripped, _ = strip(r.Input)
+		// Digits of base64 can be _.
+		if i := strings.LastIndexByte(bare, '_'); i > 0 && in.From != "base64" && spec.IsLabel(bare[:i]) {
+			label, bare = bare[:i+1], bare[i+1:]
+		}
+		if bare != r.Input {
+			n, err = fromBase(string(in.From), bare, bits)
+		}
+	}
 	if err != nil {
 		return err
 	}
-	encoding := format.Int
-	if n.BitLen() > 64 && (in.Format == nil || !slices.Contains(in.Format.Encodings(), format.Int)) {
-		encoding = format.UUID
+	has := func(e format.Encoding) bool {
+		return in.Format != nil && slices.Contains(in.Format.Encodings(), e)
 	}
-	plain := n.String()
-	if encoding == format.UUID {
+	encoding, plain := format.Int, n.String()
+	switch {
+	case has(format.Int):
+	case in.Format == nil && n.BitLen() > 64 || has(format.UUID):
 		var u [16]byte
+		encoding = format.UUID
 		plain = string(textcodec.AppendUUID(nil, (*[16]byte)(n.FillBytes(u[:]))))
+	case has(format.Hex):
+		encoding, plain = format.Hex, fmt.Sprintf("%0*x", bits/4, n)
 	}
-	return in.readPlain(r, plain, encoding)
+	err = in.readPlain(r, plain, encoding)
+	r.Prefix = label
+	return err
 }
 
 // readOrder reads the 16 bytes of a UUID, which were written in the order in.From.

@@ -24,7 +24,7 @@ func TestBases(t *testing.T) {
 		{"base64", "+/+/+/+/+/8", "18158443311629597695", ""},
 		{"base64", "-_-_-_-_-_8", "18158443311629597695", ""},
 	} {
-		n, err := fromBase(c.base, c.text)
+		n, err := fromBase(c.base, c.text, 128)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -45,7 +45,7 @@ func TestBases(t *testing.T) {
 	for _, c := range [][2]string{{"base58", "0"}, {"base58", "I"}, {"base62", "-"}, {"base62", ""},
 		{"base64", "="}, {"base64", "A"}, {"base64", "FWWgHmhWoAB"}, {"base58", "é"},
 		{"base62", "zzzzzzzzzzzzzzzzzzzzzz"}, {"base62", "00000000000000000000000"}} {
-		if n, err := fromBase(c[0], c[1]); err == nil {
+		if n, err := fromBase(c[0], c[1], 128); err == nil {
 			t.Errorf("%s %q is %v", c[0], c[1], n)
 		}
 	}

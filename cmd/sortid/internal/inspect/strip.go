@@ -3,16 +3,11 @@ package inspect
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/spec"
 )
-
-var wrappers = []struct{ open, close, name string }{
-	{`"`, `"`, "quotes"}, {`'`, `'`, "quotes"}, {"`", "`", "quotes"},
-	{"(", ")", "brackets"}, {"[", "]", "brackets"}, {"<", ">", "brackets"},
-	{"{", "}", "braces"},
-}
 
 // strip removes quotes, brackets and prefixes, and reads numbers of programs. It returns the names of
 // what it has taken.
@@ -34,16 +29,21 @@ func strip(text string) (bare string, taken []string, n number) {
 	}
 	for before := ""; before != text; {
 		before = text
-		if rest := strings.TrimSpace(text); rest != text {
+		if rest := strings.TrimFunc(text, isBlank); rest != text {
 			take(rest, "blanks")
 		}
 		if n := len(text); n > 1 && (text[n-1] == ',' || text[n-1] == ';') {
 			take(text[:n-1], "comma")
 		}
-		for _, w := range wrappers {
-			if len(text) > 2 && strings.HasPrefix(text, w.open) &&
-				strings.HasSuffix(text, w.close) {
-				take(text[1:len(text)-1], w.name)
+		for _, w := range spec.Judgement.Wrappers {
+			rest, opens := strings.CutPrefix(text, w[0])
+			if rest, closes := strings.CutSuffix(rest, w[1]); opens && closes && rest != "" {
+				take(rest, w[2])
+			}
+		}
+		if call, rest, ok := strings.Cut(text, "("); ok && spec.IsLabel(call) && len(rest) > 1 {
+			if rest, ok := strings.CutSuffix(rest, ")"); ok { // as in UUID('...')
+				take(rest, "call")
 			}
 		}
 		// Spreadsheets write '154 and ="154" for texts of digits.
@@ -95,6 +95,9 @@ func isHex(text string) bool {
 		func(s *format.Format) bool { return len(text) == 2*s.Size() }) &&
 		strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }
+
+// isBlank reports whether a program may show nothing for the character.
+func isBlank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' || r == '\u200b' }
 
 // isWord reports whether IDs can contain the byte.
 func isWord(b byte) bool {
