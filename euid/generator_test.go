@@ -8,17 +8,16 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/internal/gencore"
 )
-
-var must = conformance.Must[ID]
 
 func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator {
 	t.Helper()
 	o := append(own, Options{})[0]
 	o.GeneratorOptions = s
-	return conformance.Must[*Generator](t)(NewGenerator(o))
+	return check.Must(NewGenerator(o))(t)
 }
 
 func subject(own ...Options) conformance.Generator[ID] {
@@ -73,7 +72,7 @@ func TestExtension(t *testing.T) {
 	try := func(opt Options, value uint16, length int) {
 		t.Helper()
 		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: entropy}, opt)
-		id := must(t)(g.Generate())
+		id := check.Must(g.Generate())(t)
 		got, ok := id.Extension()
 		if got != value || ok != (length > 0) || id.ExtensionLength() != length ||
 			id.Version() != 1 || id.VersionBits() != 0 {
@@ -93,7 +92,7 @@ func TestExtension(t *testing.T) {
 		var ones, zeros uint16
 		for range 100 { // the chance that a bit never changes is 1 in 2^99
 			clock.Add(time.Millisecond)
-			id := must(t)(g.Generate())
+			id := check.Must(g.Generate())(t)
 			ones, zeros = ones|id.RandomAndExtension(), zeros|^id.RandomAndExtension()
 		}
 		random := uint16(MaxRandomAndExtension) &^ (1<<length - 1)
@@ -113,7 +112,7 @@ func TestMonotonicity(t *testing.T) {
 	const ticks, each = 500, 20
 	for range ticks {
 		for i := range each {
-			id := must(t)(g.Generate())
+			id := check.Must(g.Generate())(t)
 			hi, lo := id.Uint128()
 			lastHi, lastLo := last.Uint128()
 			if i > 0 && (hi != lastHi || lo>>32 != lastLo>>32+1) {
@@ -178,11 +177,11 @@ func TestOverflow(t *testing.T) {
 func TestOverflowFastPath(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
-	first := must(t)(g.Generate())
+	first := check.Must(g.Generate())(t)
 	ids := make([]ID, 4)
 	g.high = maxHigh - 3
 	for i := range 3 {
-		ids[i] = must(t)(g.Generate())
+		ids[i] = check.Must(g.Generate())(t)
 		if ids[i].Random()>>32 != maxHigh-2+uint64(i) || ids[i].Time() != first.Time() {
 			t.Fatalf("ID %d: %v", i, UUID(ids[i]))
 		}
@@ -216,7 +215,7 @@ func TestPatience(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})
 	for _, step := range []time.Duration{time.Millisecond, -time.Hour} {
-		must(t)(g.Generate())
+		check.Must(g.Generate())(t)
 		go func() {
 			time.Sleep(3 * time.Millisecond)
 			clock.Add(step)

@@ -16,15 +16,9 @@ import (
 	"entgo.io/ent/entc/gen"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
-
-func ok(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 const byDatabase = "the database made an ID: true\n"
 
@@ -45,8 +39,7 @@ func testProgram(t *testing.T, name, databaseURL string, args ...string) {
 	testserver.Long(t, "compiles and runs a program")
 	cmd := exec.Command("go", append([]string{"run"}, args...)...)
 	cmd.Env, cmd.Stderr = append(os.Environ(), "DATABASE_URL="+databaseURL), os.Stderr
-	got, err := cmd.Output()
-	ok(t, err)
+	got := check.Must(cmd.Output())(t)
 	want := before[name] + "250 events of the last hour\n" + between[name] + "page 1: 100 events, first moved\n" +
 		"page 2: 100 events, first event 99\npage 3: 51 events, first event 199\n"
 	if string(got) != want {
@@ -70,10 +63,8 @@ var sqlText = sync.OnceValues(func() ([]byte, error) {
 func database(t *testing.T) string {
 	t.Helper()
 	testserver.Long(t, "compiles and runs the command")
-	text, err := sqlText()
-	ok(t, err)
-	u, err := url.Parse(testserver.Postgres(t))
-	ok(t, err)
+	text := check.Must(sqlText())(t)
+	u := check.Must(url.Parse(testserver.Postgres(t)))(t)
 	schema := u.Query().Get("search_path")
 	query(t, u.String(), "CREATE DATABASE "+schema)
 	t.Cleanup(func() { query(t, u.String(), "DROP DATABASE "+schema+" WITH (FORCE)") })
@@ -88,10 +79,10 @@ func query(t *testing.T, url, text string) {
 	t.Helper()
 	ctx := context.Background() // also after the test
 	conn, err := pgx.Connect(ctx, url)
-	ok(t, err)
+	check.OK(t, err)
 	defer conn.Close(ctx)
 	_, err = conn.PgConn().Exec(ctx, text).ReadAll()
-	ok(t, err)
+	check.OK(t, err)
 }
 
 func TestSQL(t *testing.T) {
@@ -99,8 +90,7 @@ func TestSQL(t *testing.T) {
 		testProgram(t, "sqlite", "", "./sql", "sqlite", filepath.Join(t.TempDir(), "events.db"))
 	})
 	t.Run("mysql", func(t *testing.T) {
-		u, err := url.Parse(testserver.MySQL(t))
-		ok(t, err)
+		u := check.Must(url.Parse(testserver.MySQL(t)))(t)
 		testProgram(t, "mysql", "", "./sql", "mysql", u.User.String()+"@tcp("+u.Host+")"+u.Path)
 	})
 }
@@ -110,19 +100,18 @@ func TestEnt(t *testing.T) {
 	testserver.Long(t, "generates a program")
 	database, dir := testserver.Postgres(t), t.TempDir()
 	config := &gen.Config{Target: dir, Package: "github.com/sortid/sortid/examples/ent/ent"}
-	ok(t, entc.Generate("./ent/ent/schema", config))
+	check.OK(t, entc.Generate("./ent/ent/schema", config))
 	here, err := filepath.Abs("ent/ent")
-	ok(t, err)
+	check.OK(t, err)
 	replace := map[string]string{}
-	ok(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+	check.OK(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			replace[filepath.Join(here, name)] = filepath.Join(dir, name)
 		}
 		return err
 	}))
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	ok(t, err)
+	text := check.Must(json.Marshal(map[string]any{"Replace": replace}))(t)
 	overlay := filepath.Join(t.TempDir(), "overlay.json")
-	ok(t, os.WriteFile(overlay, text, 0o600))
+	check.OK(t, os.WriteFile(overlay, text, 0o600))
 	testProgram(t, "ent", database, "-tags", "generated", "-overlay", overlay, "./ent")
 }

@@ -31,6 +31,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
@@ -127,13 +128,13 @@ func TestValidator(t *testing.T) {
 	if err := v.Struct(request{}); err == nil || !strings.Contains(err.Error(), "'required'") {
 		t.Errorf("without the ID: %v, want an error about required", err)
 	}
-	ok(t, v.Struct(request{anAccount}))
+	check.OK(t, v.Struct(request{anAccount}))
 
 	validator.WithRequiredStructEnabled()(binding.Validator.Engine().(*validator.Validate))
 	if err := binding.Validator.ValidateStruct(request{}); err == nil {
 		t.Error("gin: the missing ID passes")
 	}
-	ok(t, binding.Validator.ValidateStruct(request{anAccount}))
+	check.OK(t, binding.Validator.ValidateStruct(request{anAccount}))
 }
 
 func TestCmp(t *testing.T) {
@@ -206,8 +207,7 @@ func TestJSONSchema(t *testing.T) {
 		}
 		return nil
 	}}
-	b, err := json.Marshal(r.Reflect(wanted{}))
-	ok(t, err)
+	b := check.Must(json.Marshal(r.Reflect(wanted{})))(t)
 	if n := strings.Count(string(b), `"type":"string"`); n != 3 {
 		t.Errorf("%d strings, want 3: %s", n, b)
 	}
@@ -216,7 +216,7 @@ func TestJSONSchema(t *testing.T) {
 // Tags say that an ID is a string.
 func TestSwag(t *testing.T) {
 	dir := t.TempDir()
-	ok(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(`package main
+	check.OK(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(`package main
 
 import (
 	"github.com/sortid/sortid/scru128"
@@ -233,9 +233,8 @@ type Event struct {
 func main() {}
 `), 0o600))
 	p := swag.New()
-	ok(t, p.ParseAPI(dir, "main.go", 1))
-	b, err := json.Marshal(p.GetSwagger())
-	ok(t, err)
+	check.OK(t, p.ParseAPI(dir, "main.go", 1))
+	b := check.Must(json.Marshal(p.GetSwagger()))(t)
 	if n := strings.Count(string(b), `{"type":"string"}`); n != 2 || strings.Contains(string(b),
 		"enum") {
 		t.Errorf("%d strings, want 2, and no enum: %s", n, b)
@@ -247,10 +246,9 @@ func TestSynctest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, err := scru128.NewGenerator(scru128.Options{
 			GeneratorOptions: sortid.GeneratorOptions{Clock: time.Now}})
-		ok(t, err)
+		check.OK(t, err)
 		time.Sleep(time.Hour)
-		id, err := g.Generate()
-		ok(t, err)
+		id := check.Must(g.Generate())(t)
 		if !id.Time().Equal(time.Now()) {
 			t.Errorf("the ID's time is %v, the bubble's is %v", id.Time(), time.Now())
 		}
@@ -259,17 +257,15 @@ func TestSynctest(t *testing.T) {
 
 // A message has the ID's text in a string field, or its bytes in a bytes field.
 func TestProtobuf(t *testing.T) {
-	b, err := proto.Marshal(wrapperspb.String(anAccount.String()))
-	ok(t, err)
+	b := check.Must(proto.Marshal(wrapperspb.String(anAccount.String())))(t)
 	var text wrapperspb.StringValue
-	ok(t, proto.Unmarshal(b, &text))
+	check.OK(t, proto.Unmarshal(b, &text))
 	if id, err := typed.Parse[accountID](text.Value); err != nil || id != anAccount {
 		t.Errorf("from a string: %v, %v", id, err)
 	}
-	b, err = proto.Marshal(wrapperspb.Bytes(anAccount.Inner().Bytes()))
-	ok(t, err)
+	b = check.Must(proto.Marshal(wrapperspb.Bytes(anAccount.Inner().Bytes())))(t)
 	var raw wrapperspb.BytesValue
-	ok(t, proto.Unmarshal(b, &raw))
+	check.OK(t, proto.Unmarshal(b, &raw))
 	if id, err := scru128.FromBytes(raw.Value); err != nil || id != anAccount.Inner() {
 		t.Errorf("from bytes: %v, %v", id, err)
 	}
@@ -293,12 +289,10 @@ func testYAML[T interface {
 	encoding.TextMarshaler
 }](t *testing.T, id T) {
 	t.Helper()
-	text, err := id.MarshalText()
-	ok(t, err)
-	b, err := yaml.Marshal(map[T]T{id: id})
-	ok(t, err)
+	text := check.Must(id.MarshalText())(t)
+	b := check.Must(yaml.Marshal(map[T]T{id: id}))(t)
 	var raw map[string]string
-	ok(t, yaml.Unmarshal(b, &raw))
+	check.OK(t, yaml.Unmarshal(b, &raw))
 	if raw[string(text)] != string(text) {
 		t.Errorf("%T %s is written as %s", id, text, b)
 	}
@@ -309,8 +303,7 @@ func testYAML[T interface {
 }
 
 func TestPatterns(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "formats.md"))
-	ok(t, err)
+	page := check.Must(os.ReadFile(filepath.Join("..", "docs", "formats.md")))(t)
 	for format, ids := range map[string][]fmt.Stringer{
 		"scru64":  {scru64.ID(0), scru64.First(time.Now()), scru64.Max()},
 		"scru128": {scru128.ID{}, scru128.New(), scru128.Max()},

@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/pgxid"
 	"github.com/sortid/sortid/scru128"
@@ -20,10 +21,8 @@ import (
 
 func openGORM(t *testing.T, dialector gorm.Dialector) *gorm.DB {
 	t.Helper()
-	db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard})
-	ok(t, err)
-	pool, err := db.DB()
-	ok(t, err)
+	db := check.Must(gorm.Open(dialector, &gorm.Config{Logger: logger.Discard}))(t)
+	pool := check.Must(db.DB())(t)
 	t.Cleanup(func() { pool.Close() })
 	return db
 }
@@ -31,23 +30,23 @@ func openGORM(t *testing.T, dialector gorm.Dialector) *gorm.DB {
 // crud creates, finds and deletes a row by its ID.
 func crud[R any, T comparable](t *testing.T, db *gorm.DB, row R, id T, idOf func(R) T) {
 	t.Helper()
-	ok(t, db.AutoMigrate(&row))
+	check.OK(t, db.AutoMigrate(&row))
 	var typ string
-	ok(t, db.Raw("SELECT data_type FROM information_schema.columns WHERE column_name = 'id' "+
+	check.OK(t, db.Raw("SELECT data_type FROM information_schema.columns WHERE column_name = 'id' "+
 		"AND table_schema = current_schema()").Scan(&typ).Error)
 	if typ != "uuid" {
 		t.Errorf("%T: the column has the type %s", row, typ)
 	}
-	ok(t, db.Create(&row).Error)
+	check.OK(t, db.Create(&row).Error)
 	var one, first R
-	ok(t, db.First(&one, "id = ?", id).Error)
-	ok(t, db.First(&first, id).Error)
+	check.OK(t, db.First(&one, "id = ?", id).Error)
+	check.OK(t, db.First(&first, id).Error)
 	var in []R
-	ok(t, db.Find(&in, "id IN ?", []T{id}).Error)
+	check.OK(t, db.Find(&in, "id IN ?", []T{id}).Error)
 	if idOf(one) != id || idOf(first) != id || len(in) != 1 || idOf(in[0]) != id {
 		t.Errorf("%v is read as %v, %v, %v", id, one, first, in)
 	}
-	ok(t, db.Save(&one).Error)
+	check.OK(t, db.Save(&one).Error)
 	if r := db.Delete(&one); r.Error != nil || r.RowsAffected != 1 {
 		t.Errorf("%d rows deleted, %v", r.RowsAffected, r.Error)
 	}
@@ -73,7 +72,7 @@ func TestGORM(t *testing.T) {
 	of := typed.New[personID]()
 	crud(t, db, Person{of, of.Text(), of.Bytes()}, of, func(p Person) personID { return p.ID })
 	var types []string
-	ok(t, db.Raw("SELECT data_type FROM information_schema.columns WHERE table_name = 'people' "+
+	check.OK(t, db.Raw("SELECT data_type FROM information_schema.columns WHERE table_name = 'people' "+
 		"AND table_schema = current_schema() ORDER BY column_name").Scan(&types).Error)
 	if len(types) != 3 || types[0] != "text" || types[2] != "bytea" {
 		t.Errorf("the columns have the types %v", types)
@@ -82,8 +81,7 @@ func TestGORM(t *testing.T) {
 
 // With pgxid in the connections, GORM also stores a scru128.ID as a uuid.
 func TestGORMRegistered(t *testing.T) {
-	config, err := pgx.ParseConfig(testserver.Postgres(t))
-	ok(t, err)
+	config := check.Must(pgx.ParseConfig(testserver.Postgres(t)))(t)
 	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(
 		func(_ context.Context, conn *pgx.Conn) error {
 			pgxid.Register(conn.TypeMap())
@@ -101,11 +99,11 @@ func TestGORMRegistered(t *testing.T) {
 // Without pgxid and wrapper types, a scru128.ID is a text, which a column of type uuid refuses.
 func TestUnregistered(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), testserver.Postgres(t))
-	ok(t, err)
+	check.OK(t, err)
 	defer conn.Close(context.Background())
 	_, err = conn.Exec(t.Context(), "CREATE TABLE notes (id uuid, "+
 		"raw bytea CONSTRAINT an_id_has_16_bytes CHECK (octet_length(raw) = 16))")
-	ok(t, err)
+	check.OK(t, err)
 	id := scru128.New()
 	for column, code := range map[string]string{"id": "22P02", "raw": "23514"} {
 		_, err := conn.Exec(t.Context(), "INSERT INTO notes ("+column+") VALUES ($1)", id)
@@ -116,5 +114,5 @@ func TestUnregistered(t *testing.T) {
 	}
 	pgxid.Register(conn.TypeMap())
 	_, err = conn.Exec(t.Context(), "INSERT INTO notes VALUES ($1, $2)", id, id)
-	ok(t, err)
+	check.OK(t, err)
 }

@@ -25,6 +25,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -52,8 +53,7 @@ var languages = []language{
 			return exec.Command(testserver.Program(t, "node"), workerIDs+"/worker-ids.mjs")
 		},
 		func(t *testing.T) *exec.Cmd {
-			library, err := filepath.Abs(workerIDs + "/worker-ids.mjs")
-			ok(t, err)
+			library := check.Must(filepath.Abs(workerIDs + "/worker-ids.mjs"))(t)
 			cmd := exec.Command(testserver.Program(t, "node"), "testdata/worker-ids/hold.mjs")
 			cmd.Env = append(os.Environ(), "LIBRARY="+library)
 			return cmd
@@ -83,7 +83,7 @@ func java(t *testing.T, class string) *exec.Cmd {
 			classes.err = fmt.Errorf("%w\n%s", err, out)
 		}
 	})
-	ok(t, classes.err)
+	check.OK(t, classes.err)
 	return exec.Command(program, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
 		"-cp", classes.dir, class)
 }
@@ -97,8 +97,7 @@ func TestMain(m *testing.M) {
 // The clients are short enough to be read before they are copied.
 func TestWorkerIDsShort(t *testing.T) {
 	for _, l := range languages {
-		text, err := os.ReadFile(filepath.Join(workerIDs, l.file))
-		ok(t, err)
+		text := check.Must(os.ReadFile(filepath.Join(workerIDs, l.file)))(t)
 		code := 0
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimSuffix(line, "\n")
@@ -133,9 +132,8 @@ func start(t *testing.T, cmd *exec.Cmd, env ...string) *run {
 	r := &run{cmd: cmd, lines: make(chan string, 1000), ended: make(chan struct{})}
 	cmd.Stderr = &r.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	out, err := cmd.StdoutPipe()
-	ok(t, err)
-	ok(t, cmd.Start())
+	out := check.Must(cmd.StdoutPipe())(t)
+	check.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		<-r.ended
@@ -307,7 +305,7 @@ func TestWorkerIDsAcquire(t *testing.T) {
 		before := time.Now().UnixMilli()
 		r := l.start(t, url, "SORTID_TOKEN=t0ken")
 		line := r.line(t)
-		ok(t, r.cmd.Process.Signal(syscall.SIGTERM))
+		check.OK(t, r.cmd.Process.Signal(syscall.SIGTERM))
 		if code := r.exit(t); code != 0 || r.stderr.Len() > 0 {
 			t.Errorf("exit code %d, %s", code, r.stderr.Bytes())
 		}
@@ -488,20 +486,20 @@ func TestWorkerIDsReason(t *testing.T) {
 					lease["valid_for_ms"], lease["renew_at_ms"] = 8000, lease["server_time_ms"].(int64)+5000
 				}))
 				file := filepath.Join(t.TempDir(), "ahead")
-				ok(t, os.WriteFile(file, make([]byte, 4), 0o600))
+				check.OK(t, os.WriteFile(file, make([]byte, 4), 0o600))
 				build()
 				r := l.start(t, url, "LD_PRELOAD="+library, "CLOCK_AHEAD="+file)
 				r.line(t)
 				if c.ahead != 0 {
 					f, err := os.OpenFile(file, os.O_WRONLY, 0) // without O_TRUNC: the program has it mapped
-					ok(t, err)
+					check.OK(t, err)
 					text := binary.NativeEndian.AppendUint32(nil, uint32(c.ahead))
 					_, err = f.Write(text)
-					ok(t, errors.Join(err, f.Close()))
+					check.OK(t, errors.Join(err, f.Close()))
 				} else {
-					ok(t, r.cmd.Process.Signal(syscall.SIGSTOP))
+					check.OK(t, r.cmd.Process.Signal(syscall.SIGSTOP))
 					time.Sleep(8 * time.Second)
-					ok(t, r.cmd.Process.Signal(syscall.SIGCONT))
+					check.OK(t, r.cmd.Process.Signal(syscall.SIGCONT))
 				}
 				code, text := r.exit(t), r.stderr.String()
 				if code == 0 || !strings.Contains(text, c.want) ||
@@ -559,8 +557,7 @@ const (
 )
 
 func newProxy(t *testing.T, server string) *proxy {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	ok(t, err)
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { l.Close() })
 	p := &proxy{url: "http://" + l.Addr().String()}
 	go func() {

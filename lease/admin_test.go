@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"testing"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // RecordsOf returns what Records does of the blocks that overlap with one, without listing the
@@ -18,7 +20,7 @@ func TestRecordsOf(t *testing.T) {
 			cmp.Compare(a.Block.NodeID, b.Block.NodeID))
 	}
 	_, all, err := Records(t.Context(), n, "realm")
-	must(t, err)
+	check.OK(t, err)
 	lists := n.calls("list")
 	for size := uint8(1); size <= 9; size++ {
 		for id := range uint32(1) << size {
@@ -31,7 +33,7 @@ func TestRecordsOf(t *testing.T) {
 				}
 			}
 			_, got, err := RecordsOf(t.Context(), n, "realm", b)
-			must(t, err)
+			check.OK(t, err)
 			got = slices.DeleteFunc(got, func(r Record) bool { return r.State == Retired })
 			slices.SortFunc(want, order)
 			slices.SortFunc(got, order)

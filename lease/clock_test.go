@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // A process gets no grant while its clock differs much from the store's.
@@ -24,7 +26,7 @@ func TestClock(t *testing.T) {
 		l := acquire(t, m, c)
 		for range 100 {
 			time.Sleep(time.Second)
-			must(t, claim(l, 9*time.Second)) // within the lead
+			check.OK(t, claim(l, 9*time.Second)) // within the lead
 		}
 		wrong.Store(int64(time.Hour))
 		time.Sleep(10 * time.Second)
@@ -32,7 +34,7 @@ func TestClock(t *testing.T) {
 		fails(t, "the clock has stepped", l.Err(), ErrClock)
 		wrong.Store(0)
 		time.Sleep(10 * time.Second)
-		must(t, claim(l, 0)) // the clock is right again
+		check.OK(t, claim(l, 0)) // the clock is right again
 		closed(t, l)
 		r, _, err := Records(t.Context(), m, "realm")
 		if err != nil || r.HWM != 0 {
@@ -58,7 +60,7 @@ func TestClockSetBack(t *testing.T) {
 		fails(t, "the clock was set back", l.Err(), ErrClock, "30s behind")
 		wrong.Store(0)
 		time.Sleep(5 * time.Second)
-		must(t, l.Err())
+		check.OK(t, l.Err())
 	})
 }
 
@@ -80,7 +82,7 @@ func TestLead(t *testing.T) {
 		skewed(&ahead).Store(int64(time.Hour))
 		for range 2 {
 			l := acquire(t, n, ahead)
-			must(t, claim(l, time.Hour))
+			check.OK(t, claim(l, time.Hour))
 			defer closed(t, l)
 		}
 		n.set(func() { n.down = true })
@@ -89,7 +91,7 @@ func TestLead(t *testing.T) {
 		time.Sleep(time.Minute)
 		for _, r := range held(t, n) {
 			_, err := Evict(t.Context(), n, "realm", r.Block, r.Owner)
-			must(t, err)
+			check.OK(t, err)
 		}
 		err := acquireError(t, n, c)
 		var full *FullError

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // endsWithin waits until ctx ends, and checks the cause and how long it took.
@@ -41,7 +43,7 @@ func TestContext(t *testing.T) {
 		"evicted": func(t *testing.T, n *network, l *Lease, ctx context.Context, _ func(),
 			_ *atomic.Int64) {
 			_, err := Evict(t.Context(), n, "workers", held(t, n)[0].Block, Owner{})
-			must(t, err)
+			check.OK(t, err)
 			endsWithin(t, ctx, 0, 31*time.Second, ErrLost, `of realm "workers" was lost`)
 		},
 		"closed": func(t *testing.T, n *network, l *Lease, ctx context.Context, _ func(),
@@ -79,14 +81,14 @@ func TestContext(t *testing.T) {
 					c := workers(1)
 					ahead := skewed(&c)
 					_, err := Create(t.Context(), n, c)
-					must(t, err)
+					check.OK(t, err)
 					var l *Lease
 					if direct {
 						l, err = Acquire(t.Context(), n, c)
 					} else {
 						l, err = AcquireFrom(t.Context(), NewLessor(n, LessorOptions{}), c)
 					}
-					must(t, err)
+					check.OK(t, err)
 					ctx, cancel := l.Context(t.Context(), early)
 					test(t, n, l, ctx, cancel, ahead)
 					cancel()
@@ -129,7 +131,7 @@ func TestContextSameNodeID(t *testing.T) {
 		ctx, cancel := l.Context(t.Context(), time.Second)
 		defer cancel()
 		_, err := Evict(t.Context(), n, "workers", Block{0, 3}, Owner{})
-		must(t, err)
+		check.OK(t, err)
 		endsWithin(t, ctx, 0, 31*time.Second, ErrLost)
 		closed(t, l)
 	})
@@ -154,7 +156,7 @@ func TestSoleUse(t *testing.T) {
 					t.Helper()
 					if remote {
 						l, err := AcquireFrom(t.Context(), NewLessor(store, LessorOptions{}), c)
-						must(t, err)
+						check.OK(t, err)
 						return l
 					}
 					return acquire(t, store, c)
@@ -170,7 +172,7 @@ func TestSoleUse(t *testing.T) {
 				naive := first.Until()
 				_, until := first.SoleUse()
 				_, err := Evict(t.Context(), store, c.Realm, Block{1, 2}, Owner{})
-				must(t, err)
+				check.OK(t, err)
 				second := get(fast)
 				from, _ := second.SoleUse()
 				until, from = until.Add(9*time.Second), from.Add(-9*time.Second)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // A desk is a realm with two lessors over one store.
@@ -68,10 +70,8 @@ func (d *desk) release(l *StoreLessor, g Grant, last time.Time) {
 // record returns the stored record of a lease's block.
 func (d *desk) record(g Grant) Record {
 	d.Helper()
-	root, err := Realm(d.Context(), d.Store, "realm")
-	must(d.T, err)
-	r, err := d.Store.Get(d.Context(), spaceOf(root), g.Block)
-	must(d.T, err)
+	root := check.Must(Realm(d.Context(), d.Store, "realm"))(d.T)
+	r := check.Must(d.Store.Get(d.Context(), spaceOf(root), g.Block))(d.T)
 	return r
 }
 

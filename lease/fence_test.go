@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // After a fence, no grant starts before the time that Fence returned.
@@ -144,10 +146,10 @@ func TestForgotten(t *testing.T) {
 				fails(t, "a new realm", l.Err(), ErrForgotten)
 			}
 			_, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0)
-			must(t, err)
+			check.OK(t, err)
 			time.Sleep(2 * time.Minute)
 			g.must()
-			must(t, l.Err())
+			check.OK(t, l.Err())
 			closed(t, l)
 		}
 	})

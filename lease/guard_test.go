@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // A flake is an ID of a generator that trusts its clock: if the clock goes back, it makes IDs
@@ -77,7 +79,7 @@ func guarded(t *testing.T, tick time.Duration, test func(t *testing.T, n *networ
 			} else {
 				l, err = AcquireFrom(t.Context(), NewLessor(n, LessorOptions{}), c)
 			}
-			must(t, err)
+			check.OK(t, err)
 			test(t, n, l, NewGuard(l, flakes(c.Now, tick)), ahead)
 			n.set(func() { n.hang, n.down = false, false })
 			closed(t, l)
@@ -106,7 +108,7 @@ func TestGuard(t *testing.T) {
 				if errors.Is(err, ErrExpired) {
 					break
 				}
-				must(t, err)
+				check.OK(t, err)
 				book.add(t, id, fmt.Sprint("call ", ids))
 				if d := time.Since(began); d > 0 {
 					t.Fatalf("ID %d took %v", ids, d)
@@ -129,7 +131,7 @@ func TestGuardExpired(t *testing.T) {
 	guarded(t, time.Millisecond, func(t *testing.T, n *network, l *Lease, g *Guard[flake],
 		_ *atomic.Int64) {
 		first, err := g.Next(t.Context())
-		must(t, err)
+		check.OK(t, err)
 		n.set(func() { n.down = true })
 		time.Sleep(2 * time.Minute)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -142,7 +144,7 @@ func TestGuardExpired(t *testing.T) {
 		if err != nil || time.Since(began) < time.Minute || id.node != first.node {
 			t.Fatalf("after %v: %+v, %v", time.Since(began), id, err)
 		}
-		must(t, l.Close(t.Context()))
+		check.OK(t, l.Close(t.Context()))
 		time.Sleep(time.Second)
 		_, err = g.Next(t.Context())
 		fails(t, "closed", err, ErrClosed)
@@ -166,7 +168,7 @@ func TestGuardClock(t *testing.T) {
 			next()
 		}
 		last, _, err := next()
-		must(t, err)
+		check.OK(t, err)
 
 		// Back by a moment, and again to the tick before: its IDs could be made twice.
 		ahead.Store(int64(-time.Millisecond))
@@ -205,15 +207,14 @@ func TestGuardClock(t *testing.T) {
 				return f, err
 			}, err
 		}
-		first, err := g.Next(t.Context())
-		must(t, err)
+		first := check.Must(g.Next(t.Context()))(t)
 		n.set(func() { n.down = true })
 		time.Sleep(10 * time.Minute)
 		suspended += 10 * time.Minute
 		n.set(func() { n.down = false })
 		for _, b := range []Block{{0, 1}, {1, 1}} {
 			_, err := Evict(t.Context(), n, "workers", b, Owner{})
-			must(t, err)
+			check.OK(t, err)
 		}
 		time.Sleep(20 * time.Second)
 		began := time.Now()
@@ -232,8 +233,7 @@ func TestGuardClock(t *testing.T) {
 		time.Sleep(100 * time.Millisecond) // to the middle of a tick
 		for _, back := range []time.Duration{0, 10 * time.Millisecond, 0} {
 			ahead.Store(int64(-back))
-			id, err := g.Next(t.Context())
-			must(t, err)
+			id := check.Must(g.Next(t.Context()))(t)
 			book.add(t, id, fmt.Sprint(back, " back"))
 		}
 	})
@@ -267,8 +267,7 @@ func TestGuardMoves(t *testing.T) {
 		// The generator is so far ahead that the new grant includes its IDs.
 		g.generator = flakes(func() time.Time { return time.Now().Add(45 * time.Second) },
 			time.Millisecond)
-		first, err := g.Next(t.Context())
-		must(t, err)
+		first := check.Must(g.Next(t.Context()))(t)
 		records := held(t, n)
 		if len(records) != 1 {
 			t.Fatal(records)
@@ -280,7 +279,7 @@ func TestGuardMoves(t *testing.T) {
 			if !frozen {
 				frozen = true
 				_, err := Evict(t.Context(), n, "workers", records[0].Block, Owner{})
-				must(t, err)
+				check.OK(t, err)
 				time.Sleep(40 * time.Second) // the next renewal finds out
 			}
 			return made(f)
@@ -331,7 +330,7 @@ func TestGuards(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			c := workers(2) // four node IDs
 			_, err := Create(t.Context(), n, c)
-			must(t, err)
+			check.OK(t, err)
 			var book flakeBook
 			var wg sync.WaitGroup
 			end := time.Now().Add(time.Hour)

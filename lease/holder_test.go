@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // A scripted lessor is one whose methods a test replaces.
@@ -220,8 +222,7 @@ func TestHolderWaitsForStart(t *testing.T) {
 
 // An answer with an older end is ignored, and the newest grant is taken whole.
 func TestHolderTakesNewest(t *testing.T) {
-	config, err := orders.complete()
-	must(t, err)
+	config := check.Must(orders.complete())(t)
 	h := newHolder(nil, config)
 	at := time.Now()
 	old, newer := grantOf("id", at), grantOf("id", at)
@@ -237,8 +238,7 @@ func TestHolderTakesNewest(t *testing.T) {
 // The window is exact, also if the realm changes it, and an old answer does not shorten it.
 func TestHolderWindow(t *testing.T) {
 	at := time.UnixMilli(1_700_000_000_000)
-	config, err := orders.complete()
-	must(t, err)
+	config := check.Must(orders.complete())(t)
 	for _, c := range []struct {
 		first, clock, end int64 // ticks after the server's time
 		repeated          bool
@@ -466,8 +466,7 @@ func TestHolderRetry(t *testing.T) {
 		asked := 0
 		c := orders
 		c.Wait, c.Retry = true, func(error) bool { asked++; return true }
-		l, err := AcquireFrom(t.Context(), s, c)
-		must(t, err)
+		l := check.Must(AcquireFrom(t.Context(), s, c))(t)
 		defer l.Close(t.Context())
 		for i, r := range sent {
 			if r.Request != sent[0].Request || i < 11 && r.Wait != 0 ||

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // At least half of a window is always left, and the store makes few changes.
@@ -30,7 +32,7 @@ func TestKeepsAhead(t *testing.T) {
 				left > time.Minute+256*time.Millisecond {
 				t.Fatalf("%v of the window are left", left)
 			}
-			must(t, l.Err())
+			check.OK(t, l.Err())
 		}
 		// A window has 235 ticks. It is renewed after 89 to 118 ticks, the first time sooner.
 		if sets := n.calls("set") - before; sets < 120 || sets > 161 {
@@ -85,7 +87,7 @@ func TestStoreDown(t *testing.T) {
 			synctest.Wait()
 			n.set(func() { c.fault(n, false) })
 			since = time.Now()
-			must(t, <-waited)
+			check.OK(t, <-waited)
 			if d := time.Since(since); d > c.back {
 				t.Errorf("%s: with the store back, generators waited for %v more", c.name, d)
 			}
@@ -422,11 +424,11 @@ func TestCloseAfterTheEnd(t *testing.T) {
 		cancel()
 		n := &network{Store: NewMemory()}
 		l := acquire(t, n, config(8))
-		must(t, l.Close(ended))
+		check.OK(t, l.Close(ended))
 		if rs := held(t, n.Store); len(rs) > 0 {
 			t.Errorf("still held after Close: %+v", rs)
 		}
-		must(t, l.Close(ended)) // again
+		check.OK(t, l.Close(ended)) // again
 
 		l = acquire(t, n, config(8))
 		n.set(func() { n.hang = true })
@@ -437,7 +439,7 @@ func TestCloseAfterTheEnd(t *testing.T) {
 			t.Errorf("after %v: %v; want an error after %v that names no renewal", d, err, closeTime)
 		}
 		n.set(func() { n.hang = false })
-		must(t, l.Close(ended))
+		check.OK(t, l.Close(ended))
 		if rs := held(t, n.Store); len(rs) > 0 {
 			t.Errorf("still held after the second Close: %+v", rs)
 		}
@@ -452,7 +454,7 @@ func TestRenewalFollowsTicks(t *testing.T) {
 		until := l.Until()
 		synctest.Wait() // a renewal that is due at once must not run together with the claims
 		// More than half of the window is used, so a renewal is due.
-		must(t, claim(l, 11*time.Second))
+		check.OK(t, claim(l, 11*time.Second))
 		synctest.Wait()
 		if more := l.Until().Sub(until); more < 10*time.Second {
 			t.Errorf("a tick 11 s ahead was used, but the window has grown by %v", more)
@@ -482,7 +484,7 @@ func TestCloseIdleConnections(t *testing.T) {
 			s := &resting{Store: NewMemory()}
 			l, err := Acquire(t.Context(), s, Config{Realm: "r", Format: SCRU64(), NodeBits: 8,
 				Window: tc.window, Now: time.Now})
-			must(t, err)
+			check.OK(t, err)
 			defer l.Close(t.Context())
 			// The first renewal may come at once.
 			if n := s.n.Load(); (n >= 1) != tc.rests {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 func TestGrantSaysWhatTheClientMayDo(t *testing.T) {
@@ -331,8 +333,7 @@ func TestBucketIsBounded(t *testing.T) {
 				t.Fatalf("after %d leases, the bucket has forgotten one that is held", i)
 			}
 		}
-		records, err := d.Store.List(d.Context(), d.record(keep).Realm)
-		must(t, err)
+		records := check.Must(d.Store.List(d.Context(), d.record(keep).Realm))(t)
 		for _, r := range records {
 			if es, err := entries(r); r.Block.Size == bucketSize && (err != nil ||
 				len(es) > bucketEntries) {
@@ -340,7 +341,7 @@ func TestBucketIsBounded(t *testing.T) {
 			}
 		}
 		_, blocks, err := Records(d.Context(), d.Store, "realm")
-		if must(t, err); len(blocks) != 2 {
+		if check.OK(t, err); len(blocks) != 2 {
 			t.Errorf("Records returns %+v", blocks)
 		}
 	})

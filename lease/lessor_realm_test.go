@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 func TestRealmCounts(t *testing.T) {
@@ -22,7 +24,7 @@ func TestRealmCounts(t *testing.T) {
 			d.release(d.a, g, last)
 		}
 		info, err := d.b.Realm(d.Context(), "realm")
-		must(t, err)
+		check.OK(t, err)
 		if info.Held != 15 || info.Waiting != 3 || info.Free != 238 ||
 			info.FreeShare != 238.0/256 || info.Terms.Only != 8 || info.Name != "realm" {
 			t.Errorf("got %+v", info)
@@ -31,7 +33,7 @@ func TestRealmCounts(t *testing.T) {
 		for after, pages := "", 0; pages == 0 || after != ""; pages++ {
 			var page []Holding
 			page, after, err = d.b.Holdings(d.Context(), "realm", after, 7)
-			must(t, err)
+			check.OK(t, err)
 			if rows = append(rows, page...); len(page) != 7 && after != "" || pages > 3 {
 				t.Fatalf("page %d has %d rows", pages, len(page))
 			}
@@ -64,8 +66,7 @@ func TestCountsWithSeveralSizes(t *testing.T) {
 			r.NodeBits = bits
 			d.acquire(d.a, r)
 		}
-		info, err := d.b.Realm(d.Context(), "realm")
-		must(t, err)
+		info := check.Must(d.b.Realm(d.Context(), "realm"))(t)
 		if info.Held != 3 || info.Waiting != 0 || info.Free != 256-1-1-16 || info.Terms.Only != 0 {
 			t.Errorf("got %+v", info)
 		}
@@ -105,16 +106,16 @@ func TestCreateRealm(t *testing.T) {
 		}
 	}
 	infos, next, err := l.Realms(t.Context(), func(name string) bool { return name != "b" }, "", 2)
-	must(t, err)
+	check.OK(t, err)
 	if len(infos) != 2 || infos[1].Name != "c" || next != "c" {
 		t.Errorf("got %+v, %q", infos, next)
 	}
 	infos, next, err = l.Realms(t.Context(), nil, next, 2)
-	if must(t, err); len(infos) != 1 || infos[0].Name != "d" || next != "" {
+	if check.OK(t, err); len(infos) != 1 || infos[0].Name != "d" || next != "" {
 		t.Errorf("got %+v, %q", infos, next)
 	}
 	info, err := l.SetRealm(t.Context(), "d", TermsChange{Window: time.Minute})
-	if must(t, err); info.Terms.Window != 60_000 || info.Terms.MostWindow != 3_600_000 {
+	if check.OK(t, err); info.Terms.Window != 60_000 || info.Terms.MostWindow != 3_600_000 {
 		t.Errorf("got %+v", info)
 	}
 	_, err = l.SetRealm(t.Context(), "d", TermsChange{Lead: 25 * time.Hour})

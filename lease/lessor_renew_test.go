@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 func TestEndedLeaseIsLost(t *testing.T) {
@@ -46,7 +48,7 @@ func TestFencedLeaseIsLost(t *testing.T) {
 	at(t, forever, 4, func(t *testing.T, d *desk) {
 		g := d.acquire(d.a, ask("a"))
 		_, err := Fence(d.Context(), d.Store, Config{Realm: "realm"}, 0)
-		must(t, err)
+		check.OK(t, err)
 		far := g
 		far.EndTick = math.MaxInt64
 		for _, g := range []Grant{far, g} { // at first, one of the servers remembers the old realm
@@ -142,7 +144,7 @@ func TestRenewKeepsTheLease(t *testing.T) {
 		}
 		_, err := SetTerms(d.Context(), d.Store, "realm",
 			TermsChange{Window: 5 * time.Second, Force: true})
-		must(t, err)
+		check.OK(t, err)
 		d.mustRenew(d.a, g, "with the old window")
 		time.Sleep(21 * time.Second)
 		if g = d.acquire(d.a, r); g.ValidFor != 0 {

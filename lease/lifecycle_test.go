@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/window"
 )
 
@@ -36,10 +37,9 @@ func TestClones(t *testing.T) {
 				m := NewMemory()
 				c := Config{Realm: "realm", Format: Format{Bits: 16, Tick: tick,
 					Epoch: time.UnixMilli(0)}, NodeBits: 8}
-				c, err := c.complete()
-				must(t, err)
+				c = check.Must(c.complete())(t)
 				a := newSession(m, c)
-				must(t, errors.Join(a.enter(t.Context(), true), a.renew(t.Context(), window.None)))
+				check.OK(t, errors.Join(a.enter(t.Context(), true), a.renew(t.Context(), window.None)))
 				b := clone(a, ahead)
 				node := a.held.Block
 				time.Sleep(30 * time.Second)
@@ -68,8 +68,7 @@ func TestClones(t *testing.T) {
 // not its own.
 func TestCloneBeforeSending(t *testing.T) {
 	m := NewMemory()
-	c, err := config(8).complete()
-	must(t, err)
+	c := check.Must(config(8).complete())(t)
 	var b *session
 	n := &network{Store: m}
 	a := newSession(n, c)
@@ -79,13 +78,13 @@ func TestCloneBeforeSending(t *testing.T) {
 			b.store = m
 		}
 	}
-	must(t, errors.Join(a.enter(t.Context(), true), a.renew(t.Context(), window.None)))
+	check.OK(t, errors.Join(a.enter(t.Context(), true), a.renew(t.Context(), window.None)))
 	mine := a.held
 	other := clone(b, 0)
 	if err := b.renew(t.Context(), window.None); err != nil || b.held.Block == mine.Block {
 		t.Errorf("the clone has %+v, the original %+v, %v", b.held, mine, err)
 	}
-	must(t, other.release(t.Context(), window.None))
+	check.OK(t, other.release(t.Context(), window.None))
 	if r, err := m.Get(t.Context(), mine.Realm, mine.Block); err != nil || r != mine {
 		t.Errorf("a clone has released %+v, %v; it was %+v", r, err, mine)
 	}
@@ -144,8 +143,7 @@ func TestFenceBelowGrants(t *testing.T) {
 		wrong.Store(int64(300 * time.Second))
 		l := acquire(t, n, c)
 		hi := l.window.Grant().Hi
-		until, err := Fence(t.Context(), n, Config{Realm: "realm"}, 0)
-		must(t, err)
+		until := check.Must(Fence(t.Context(), n, Config{Realm: "realm"}, 0))(t)
 		wrong.Store(0)
 		// The process continues with its grant. Its renewal finds the fence.
 		time.Sleep(time.Until(time.UnixMilli(hi*256)) - 20*time.Second)
@@ -260,7 +258,7 @@ func TestBackSoon(t *testing.T) {
 			time.Sleep(62 * time.Second)
 			n.set(func() { n.down = false })
 			time.Sleep(2 * time.Second)
-			must(t, claim(l, 0))
+			check.OK(t, claim(l, 0))
 			closed(t, l)
 		}
 	})
@@ -445,13 +443,12 @@ func TestSetTerms(t *testing.T) {
 // The number of calls hardly depends on the number of held node IDs.
 func TestReadsPerStart(t *testing.T) {
 	n := &network{Store: NewMemory()}
-	cfg, err := config(14).complete()
-	must(t, err)
+	cfg := check.Must(config(14).complete())(t)
 	r := rand.New(rand.NewPCG(1, 1))
 	start := func() {
 		s := newSession(n, cfg)
 		s.rand = r
-		must(t, errors.Join(s.enter(t.Context(), true), s.renew(t.Context(), window.None)))
+		check.OK(t, errors.Join(s.enter(t.Context(), true), s.renew(t.Context(), window.None)))
 	}
 	count, goals := 0, []int{10, 100, 1000, 10_000}
 	if testing.Short() {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/internal/window"
 )
@@ -196,13 +197,6 @@ func config(size int) Config {
 	return Config{Realm: "realm", Format: SCRU64(), NodeBits: size}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // fails checks that err matches each error and contains each text of want.
 func fails(t *testing.T, what string, err error, want ...any) {
 	t.Helper()
@@ -243,11 +237,10 @@ func skewed(c *Config) *atomic.Int64 {
 // held returns the records of held blocks in all realms.
 func held(t *testing.T, s Store) (records []Record) {
 	t.Helper()
-	realms, err := s.Realms(t.Context())
-	must(t, err)
+	realms := check.Must(s.Realms(t.Context()))(t)
 	for _, realm := range realms {
 		_, blocks, err := Records(t.Context(), s, realm)
-		must(t, err)
+		check.OK(t, err)
 		records = append(records, blocks...)
 	}
 	return slices.DeleteFunc(records, func(r Record) bool { return r.Owner == (Owner{}) })
@@ -260,8 +253,7 @@ func claim(l *Lease, ahead time.Duration) error {
 
 func acquire(t *testing.T, s Store, c Config) *Lease {
 	t.Helper()
-	l, err := Acquire(t.Context(), s, c)
-	must(t, err)
+	l := check.Must(Acquire(t.Context(), s, c))(t)
 	t.Cleanup(func() { abandon(l) })
 	return l
 }

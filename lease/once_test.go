@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // With Once, a lease that is evicted or fenced gets no other node ID, and says why.
@@ -14,24 +16,22 @@ func TestOnce(t *testing.T) {
 		how  func(t *testing.T, n *network, b Block)
 	}{
 		{"node ID %v of realm \"workers\" was evicted", func(t *testing.T, n *network, b Block) {
-			ok, err := Evict(t.Context(), n, "workers", b, Owner{})
-			must(t, err)
+			ok := check.Must(Evict(t.Context(), n, "workers", b, Owner{}))(t)
 			if !ok {
 				t.Errorf("%v was not held", b)
 			}
 		}},
 		{"realm \"workers\" has been fenced", func(t *testing.T, n *network, b Block) {
 			_, err := Fence(t.Context(), n, workers(0), time.Minute)
-			must(t, err)
+			check.OK(t, err)
 		}},
 	} {
 		sources(t, func(t *testing.T, n *network, acquire source) {
 			_, err := Create(t.Context(), n, workers(10))
-			must(t, err)
+			check.OK(t, err)
 			c := workers(10)
 			c.Once, c.Renew = true, 4*time.Second
-			l, err := acquire(t.Context(), c)
-			must(t, err)
+			l := check.Must(acquire(t.Context(), c))(t)
 			defer l.Close(t.Context())
 			b := Block{l.NodeID(), 10}
 			lose.how(t, n, b)
@@ -44,8 +44,7 @@ func TestOnce(t *testing.T) {
 			if l.NodeID() != b.NodeID || l.Until().After(time.Now()) {
 				t.Errorf("node ID %d until %v after the loss of %v", l.NodeID(), l.Until(), b)
 			}
-			records, err := n.List(t.Context(), "workers@"+spaceRoot(t, n).Generation)
-			must(t, err)
+			records := check.Must(n.List(t.Context(), "workers@"+spaceRoot(t, n).Generation))(t)
 			for _, r := range records {
 				if r.Owner != (Owner{}) {
 					t.Errorf("%v is held", r.Block)
@@ -57,7 +56,6 @@ func TestOnce(t *testing.T) {
 
 func spaceRoot(t *testing.T, n *network) Record {
 	t.Helper()
-	root, err := Realm(t.Context(), n, "workers")
-	must(t, err)
+	root := check.Must(Realm(t.Context(), n, "workers"))(t)
 	return root
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // A source acquires a lease from a store, directly or through a lessor.
@@ -36,8 +38,7 @@ func TestAnyGenerator(t *testing.T) {
 		if err != nil || !made {
 			t.Fatalf("Create: %v, %v", made, err)
 		}
-		l, err := acquire(t.Context(), workers(10))
-		must(t, err)
+		l := check.Must(acquire(t.Context(), workers(10)))(t)
 		defer closed(t, l)
 		if l.TickLength() != time.Millisecond || l.Epoch().UnixMilli() != 0 || l.NodeBits() != 10 {
 			t.Errorf("ticks of %v since %v, %d bits", l.TickLength(), l.Epoch(), l.NodeBits())
@@ -55,19 +56,18 @@ func TestAnyGenerator(t *testing.T) {
 			_, err = Create(t.Context(), n, workers(bits))
 			fails(t, "a realm of a wrong size", err, ErrConfig, "bits")
 		}
-		root, err := Realm(t.Context(), n, "workers")
-		must(t, err)
+		root := check.Must(Realm(t.Context(), n, "workers"))(t)
 		same := workers(10)
 		same.Format = root.Terms.LeaseFormat()
 		again, err := acquire(t.Context(), same)
-		must(t, err)
+		check.OK(t, err)
 		closed(t, again)
 		_, err = Fence(t.Context(), n, workers(10), time.Minute)
-		must(t, err)
+		check.OK(t, err)
 		lost := workers(10)
 		lost.Realm = "lost"
 		_, err = Fence(t.Context(), n, lost, time.Minute)
-		must(t, err)
+		check.OK(t, err)
 		if root, err := Realm(t.Context(), n, "lost"); err != nil || root.Terms.Only != 10 {
 			t.Errorf("the lost realm: %+v, %v", root.Terms, err)
 		}
@@ -78,7 +78,7 @@ func TestAnyGenerator(t *testing.T) {
 func TestNodeID(t *testing.T) {
 	sources(t, func(t *testing.T, n *network, acquire source) {
 		_, err := Create(t.Context(), n, workers(3))
-		must(t, err)
+		check.OK(t, err)
 		c := workers(3)
 		for _, id := range []uint32{0, 5} {
 			c.NodeID, c.Name = &id, "first"
@@ -109,12 +109,11 @@ func TestNodeID(t *testing.T) {
 func TestNodeIDWait(t *testing.T) {
 	sources(t, func(t *testing.T, n *network, acquire source) {
 		_, err := Create(t.Context(), n, workers(3))
-		must(t, err)
+		check.OK(t, err)
 		five := uint32(5)
 		c := workers(3)
 		c.NodeID = &five
-		l, err := acquire(t.Context(), c)
-		must(t, err)
+		l := check.Must(acquire(t.Context(), c))(t)
 		time.AfterFunc(7*time.Minute, func() { closed(t, l) })
 		began := time.Now()
 		c.Wait = true
@@ -130,12 +129,11 @@ func TestNodeIDWait(t *testing.T) {
 func TestNodeIDLost(t *testing.T) {
 	sources(t, func(t *testing.T, n *network, acquire source) {
 		_, err := Create(t.Context(), n, workers(3))
-		must(t, err)
+		check.OK(t, err)
 		five := uint32(5)
 		c := workers(3)
 		c.NodeID = &five
-		l, err := acquire(t.Context(), c)
-		must(t, err)
+		l := check.Must(acquire(t.Context(), c))(t)
 		defer closed(t, l)
 		other := newSession(n.Store, func() Config { c, _ := c.complete(); return c }())
 		if ok, err := Evict(t.Context(), n.Store, "workers", Block{5, 3}, Owner{}); !ok || err != nil {
@@ -155,12 +153,12 @@ func TestNodeIDLost(t *testing.T) {
 			if l.NodeID() != 5 {
 				t.Fatalf("the lease has moved to node ID %d", l.NodeID())
 			}
-			must(t, other.keep(t.Context(), 0))
+			check.OK(t, other.keep(t.Context(), 0))
 		}
 		if err := l.Err(); !errors.Is(err, ErrFull) {
 			t.Errorf("while another process has the node ID: %v", err)
 		}
-		must(t, other.release(t.Context(), 0))
+		check.OK(t, other.release(t.Context(), 0))
 		time.Sleep(2 * time.Minute)
 		if _, _, err := l.ClaimTick(time.Now().UnixMilli()); err != nil || l.NodeID() != 5 {
 			t.Errorf("node ID %d, %v", l.NodeID(), err)
@@ -176,10 +174,9 @@ func TestRenewEvery(t *testing.T) {
 			c := workers(3)
 			c.Window = 100 * time.Second
 			_, err := Create(t.Context(), n, c)
-			must(t, err)
+			check.OK(t, err)
 			c.Renew = every
-			l, err := acquire(t.Context(), c)
-			must(t, err)
+			l := check.Must(acquire(t.Context(), c))(t)
 			defer closed(t, l)
 			want := min(every, 50*time.Second)
 			before, began := n.calls("set"), time.Now()
@@ -212,10 +209,9 @@ func TestOutage(t *testing.T) {
 			c := workers(3)
 			c.Window = window
 			_, err := Create(t.Context(), n, c)
-			must(t, err)
+			check.OK(t, err)
 			c.Renew = renew
-			l, err := acquire(t.Context(), c)
-			must(t, err)
+			l := check.Must(acquire(t.Context(), c))(t)
 			defer closed(t, l)
 			least := window
 			watch := func(d time.Duration) {

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // After a process was killed, its last receipt gives the node ID back. An older one, or the receipt
@@ -23,7 +25,7 @@ func TestReturn(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m, config := NewMemory(), config(8)
 			_, err := Create(t.Context(), m, config)
-			must(t, err)
+			check.OK(t, err)
 			lessor := NewLessor(m, LessorOptions{})
 			var l *Lease
 			if c.remote {
@@ -31,7 +33,7 @@ func TestReturn(t *testing.T) {
 			} else {
 				l, err = Acquire(t.Context(), m, config)
 			}
-			must(t, err)
+			check.OK(t, err)
 			receipt := l.Receipt()
 			time.Sleep(DefaultWindow)
 			if !c.old {
@@ -41,12 +43,11 @@ func TestReturn(t *testing.T) {
 			before, last := held(t, m)[0], time.Now().Add(2*time.Second)
 			if c.fence {
 				_, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0)
-				must(t, err)
+				check.OK(t, err)
 			}
-			must(t, Return(t.Context(), m, receipt, last)) // does nothing for a server's receipt
-			must(t, ReturnTo(t.Context(), lessor, receipt, last))
-			after, err := m.Get(t.Context(), before.Realm, before.Block)
-			must(t, err)
+			check.OK(t, Return(t.Context(), m, receipt, last)) // does nothing for a server's receipt
+			check.OK(t, ReturnTo(t.Context(), lessor, receipt, last))
+			after := check.Must(m.Get(t.Context(), before.Realm, before.Block))(t)
 			returned := after.HWM == config.terms().At(last)+1 && after.Owner == Owner{}
 			if returned != c.returns || !returned && after.HWM != before.HWM {
 				t.Errorf("%s: %+v became %+v", c.name, before, after)

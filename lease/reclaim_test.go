@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 func TestReclaim(t *testing.T) {
@@ -19,7 +21,7 @@ func TestReclaim(t *testing.T) {
 		if err := reclaim(g.Block, 0); !errors.As(err, &held) || held.Holder != "holder" {
 			t.Errorf("a held node ID: %v", err)
 		}
-		must(t, reclaim(Block{4, 3}, 0)) // nobody ever had it
+		check.OK(t, reclaim(Block{4, 3}, 0)) // nobody ever had it
 		fails(t, "ahead", reclaim(g.Block, -1), ErrConfig)
 		fails(t, "ahead", reclaim(g.Block, 25*time.Hour), ErrConfig)
 
@@ -35,12 +37,12 @@ func TestReclaim(t *testing.T) {
 			"can be freed from "+released.Add(7*second+1e6).UTC().Format(timeFormat),
 			"can be had from "+g.ValidUntil().Add(-lead).Format(timeFormat))
 		time.Sleep(time.Millisecond)
-		must(t, reclaim(g.Block, 7*second))
+		check.OK(t, reclaim(g.Block, 7*second))
 		r := d.record(g)
 		if want := released.Add(7*second+lead).UnixMilli() + 1; r.HWM != want || r.Peak != before.HWM {
 			t.Errorf("reclaimed: %+v, want the hwm %d", r, want)
 		}
-		must(t, reclaim(g.Block, 0)) // it does not wait any more
+		check.OK(t, reclaim(g.Block, 0)) // it does not wait any more
 		if is := d.record(g); is != r {
 			t.Errorf("reclaimed twice: %+v", is)
 		}
@@ -53,7 +55,7 @@ func TestReclaim(t *testing.T) {
 			t.Errorf("the next lease begins at %d, want %d: %+v", g.FirstTick, r.HWM, d.record(g))
 		}
 		// A node ID that was evicted may still be in use.
-		must(t, d.a.Evict(d.Context(), "realm", g.ID))
+		check.OK(t, d.a.Evict(d.Context(), "realm", g.ID))
 		time.Sleep(30 * second)
 		fails(t, "after an eviction", reclaim(g.Block, 0), ErrWaiting, "did not release it",
 			"it can be had from "+g.ValidUntil().Add(-lead).Format(timeFormat))
@@ -82,12 +84,9 @@ func TestReclaim(t *testing.T) {
 // happens to the block.
 func TestReleasedIsForgotten(t *testing.T) {
 	r := Record{State: Whole, HWM: 100, Released: 10, Key: Owner{1}}
-	granted, err := request{owner: Owner{2}, now: 100, window: 10, lead: 10}.grant(r)
-	must(t, err)
-	divided, err := split(r, 50)
-	must(t, err)
-	retired, err := retire(r, 50)
-	must(t, err)
+	granted := check.Must(request{owner: Owner{2}, now: 100, window: 10, lead: 10}.grant(r))(t)
+	divided := check.Must(split(r, 50))(t)
+	retired := check.Must(retire(r, 50))(t)
 	for name, next := range map[string]Record{"granted": granted, "split": divided,
 		"retired": retired, "evicted": end(r)} {
 		if next.Released != 0 || next.HWM < 100 {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 func TestBlock(t *testing.T) {
@@ -191,7 +193,7 @@ func parseRecords(t *testing.T, text string) (records []Record) {
 		}
 		r := Record{Revision: 1}
 		hwm, err := strconv.ParseInt(fields[2], 10, 64)
-		must(t, errors.Join(err, r.Block.UnmarshalText([]byte(fields[0])),
+		check.OK(t, errors.Join(err, r.Block.UnmarshalText([]byte(fields[0])),
 			r.State.UnmarshalText([]byte(fields[1]))))
 		if r.HWM = hwm; len(fields) > 3 {
 			r.Owner, r.Deadline = Owner{1}, 1000

@@ -3,6 +3,8 @@ package lease
 import (
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // A generator that ran ahead leaves a node ID that nobody can use yet. While others are free, nobody
@@ -11,19 +13,18 @@ func TestRestartsDoNotWait(t *testing.T) {
 	sources(t, func(t *testing.T, n *network, acquire source) {
 		const bits = 5
 		_, err := Create(t.Context(), n, workers(bits))
-		must(t, err)
+		check.OK(t, err)
 		restart := func(want time.Duration) {
 			t.Helper()
-			l, err := acquire(t.Context(), workers(bits))
-			must(t, err)
+			l := check.Must(acquire(t.Context(), workers(bits)))(t)
 			defer closed(t, l)
 			_, tick, err := l.ClaimTick(time.Now().UnixMilli())
-			must(t, err)
+			check.OK(t, err)
 			if wait := time.Until(time.UnixMilli(tick)); wait > want {
 				t.Errorf("node ID %d can be used after %v, want %v", l.NodeID(), wait, want)
 			}
 			_, _, err = l.ClaimTick(time.Now().Add(9 * time.Second).UnixMilli())
-			must(t, err)
+			check.OK(t, err)
 		}
 		for range 1 << bits {
 			restart(0)

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/internal/window"
 )
@@ -804,7 +805,7 @@ func startNodes(t *testing.T, nodes, size, maxLists int, lives ...string) {
 			}
 			for _, l := range leases {
 				b, g := Block{l.NodeID(), uint8(size)}, l.window.Grant()
-				must(t, l.Err())
+				check.OK(t, l.Err())
 				book.generator(t, l).must()
 				if g.Lo < used[b] {
 					t.Errorf("%v is granted from tick %d on, but was granted up to %d before", b,

@@ -7,17 +7,16 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/internal/gencore"
 )
-
-var must = conformance.Must[ID]
 
 func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator {
 	t.Helper()
 	o := append(own, Options{})[0]
 	o.GeneratorOptions = s
-	return conformance.Must[*Generator](t)(NewGenerator(o))
+	return check.Must(NewGenerator(o))(t)
 }
 
 func subject(own ...Options) conformance.Generator[ID] {
@@ -49,7 +48,7 @@ func TestStateless(t *testing.T) {
 		Options{Stateless: true})
 	hi, lo := map[uint32]bool{}, map[uint32]bool{}
 	for range 100 {
-		id := must(t)(gen.Generate())
+		id := check.Must(gen.Generate())(t)
 		hi[id.CounterHi()], lo[id.CounterLo()] = true, true
 	}
 	if len(hi) < 99 || len(lo) < 99 {
@@ -95,7 +94,7 @@ func TestThreeLayers(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)})
 	next := func() ID {
-		id := must(t)(g.Generate())
+		id := check.Must(g.Generate())(t)
 		return id
 	}
 	a := next()
@@ -160,14 +159,14 @@ func TestOverflowFastPath(t *testing.T) {
 		// The timestamp is odd, so the test notices a carry that only sets the last bit.
 		clock := conformance.NewClock(conformance.Start.Add(time.Millisecond))
 		g := newGenerator(t, conformance.Setup{Clock: clock.Now})
-		last := must(t)(g.Generate())
+		last := check.Must(g.Generate())(t)
 		g.counter = maxCounter - 4
 		for i := 0; i < 9; i += size {
 			ids := make([]ID, size)
 			if size > 1 {
-				must(t)(ID{}, g.Fill(ids))
+				check.Must(ID{}, g.Fill(ids))(t)
 			} else {
-				ids[0] = must(t)(g.Generate())
+				ids[0] = check.Must(g.Generate())(t)
 			}
 			for j, id := range ids {
 				n := i + j
@@ -234,7 +233,7 @@ func TestResetStartsAfresh(t *testing.T) {
 func TestOverflowAtTheEnd(t *testing.T) {
 	clock := conformance.NewClock(time.UnixMilli(MaxTimestamp - 1))
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})
-	must(t)(g.Generate())
+	check.Must(g.Generate())(t)
 	if id, err := g.Generate(); !errors.Is(err, sortid.ErrTimeRange) {
 		t.Errorf("%v, %v, want ErrTimeRange", UUID(id), err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/conformance"
 )
 
@@ -108,7 +109,7 @@ func TestInterop(t *testing.T) {
 	var ids []ID
 	for _, line := range lines[len(expected):] {
 		text, _, _ := strings.Cut(line, " ")
-		id := must(t)(Parse(text))
+		id := check.Must(Parse(text))(t)
 		if show(id) != line+"\n" {
 			t.Fatalf("the other implementation says %q, this package %q", line, show(id))
 		}

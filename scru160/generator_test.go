@@ -7,18 +7,17 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/lease"
 )
 
-var must = conformance.Must[ID]
-
 func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator {
 	t.Helper()
 	o := append(own, Options{})[0]
 	o.GeneratorOptions = s
-	return conformance.Must[*Generator](t)(NewGenerator(o))
+	return check.Must(NewGenerator(o))(t)
 }
 
 // subject describes a generator. The parameters are the room for IDs in a tick, and the number of

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/conformance"
 )
 
@@ -74,7 +75,7 @@ func testLayout(t *testing.T, m mode) {
 	for tick := range ticks {
 		var last ID
 		for i := range each {
-			id := must(t)(g.Generate())
+			id := check.Must(g.Generate())(t)
 			counter, rest := m.counter(id)
 			if i == 0 {
 				if int64(counter)>>width != 0 {
@@ -135,7 +136,7 @@ func TestTickHasRoomForThePromisedIDs(t *testing.T) {
 		g := newGenerator(t, conformance.Setup{Clock: clock.Now,
 			Entropy: conformance.Constant(0xff)}, c.o)
 		ids := make([]ID, c.want)
-		must(t)(ID{}, g.Fill(ids))
+		check.Must(ID{}, g.Fill(ids))(t)
 		conformance.Increasing(t, ids)
 		if last := ids[len(ids)-1]; !last.Time().Equal(conformance.Start) || last.Micros() != 0 &&
 			g.micros {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/internal/window"
 )
@@ -163,7 +164,7 @@ func TestFailedEntropyKeepsTheClaim(t *testing.T) {
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: source}, Options{Lease: l})
 	node := func() (uint16, time.Time) {
 		t.Helper()
-		id := must(t)(g.Generate())
+		id := check.Must(g.Generate())(t)
 		return id.Random16() >> 8, id.Time()
 	}
 	node()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/conformance"
 )
 
@@ -14,7 +15,7 @@ func full(t *testing.T, s conformance.Setup, o Options) (*Generator, *conformanc
 	clock := conformance.NewClock(conformance.Start)
 	s.Clock, s.Entropy = clock.Now, conformance.Entropy(1)
 	g := newGenerator(t, s, o)
-	must(t)(g.Generate())
+	check.Must(g.Generate())(t)
 	g.counter = g.maxCounter
 	return g, clock
 }
@@ -45,7 +46,7 @@ func TestOverflow(t *testing.T) {
 		g.counter = g.maxCounter - 3
 		go whenWaiting(g, clock, c.unit, c.unit)
 		ids := make([]ID, 20)
-		must(t)(ID{}, g.Fill(ids))
+		check.Must(ID{}, g.Fill(ids))(t)
 		conformance.Increasing(t, ids)
 		if low, next := ids[2].Counter(), ids[3].Counter(); !g.micros && low != 0xffff ||
 			g.micros && low != 1<<6|63 || next>>15 != 0 {
@@ -85,7 +86,7 @@ func TestOverflow(t *testing.T) {
 			t.Errorf("%v, %v, want ErrOverflow", id, err)
 		}
 		clock.Add(6 * c.unit)
-		must(t)(g.Generate())
+		check.Must(g.Generate())(t)
 	}
 }
 
@@ -102,16 +103,16 @@ func TestFastPathTickHasRoomForThePromisedIDs(t *testing.T) {
 	} {
 		clock := conformance.NewClock(conformance.Start)
 		g := newGenerator(t, conformance.Setup{Clock: clock.Now}, c.m.options())
-		first := must(t)(g.Generate())
+		first := check.Must(g.Generate())(t)
 		ctx := conformance.Ended(t)
 		ids := make([]ID, 4)
 		for _, batch := range []bool{false, true} {
 			g.counter = g.maxCounter - 3
 			for i := range ids[:3] {
 				if !batch {
-					ids[i] = must(t)(g.GenerateContext(ctx))
+					ids[i] = check.Must(g.GenerateContext(ctx))(t)
 				} else if i == 0 {
-					must(t)(ID{}, g.FillContext(ctx, ids[:3]))
+					check.Must(ID{}, g.FillContext(ctx, ids[:3]))(t)
 				}
 				if counter, _ := c.m.counter(ids[i]); counter != int(g.maxCounter)-2+i ||
 					!ids[i].Time().Equal(first.Time()) {
@@ -147,7 +148,7 @@ func TestIDsAreInOrderWhenMoreThanFit(t *testing.T) {
 				g.counter = g.maxCounter
 				g.core.Unlock()
 			}
-			id := must(t)(g.Generate())
+			id := check.Must(g.Generate())(t)
 			if now := time.Now(); id.Time().After(now) || id.Time().Before(start) {
 				t.Fatalf("%s: %v at %v", name, id.Time(), now)
 			}
@@ -164,7 +165,7 @@ func TestMicroseconds(t *testing.T) {
 	var last ID
 	for us := range int64(2000) {
 		for i := range 3 {
-			id := must(t)(g.Generate())
+			id := check.Must(g.Generate())(t)
 			if id.Micros() != int(us%1000) ||
 				!id.Time().Equal(conformance.Start.Add(time.Duration(us/1000)*time.Millisecond)) {
 				t.Fatalf("after %d µs: %v %d", us, id.Time(), id.Micros())
@@ -193,7 +194,7 @@ func TestMicrosecondAllowance(t *testing.T) {
 		Options{Microseconds: true})
 	g.Generate()
 	clock.Add(-7 * time.Microsecond)
-	must(t)(g.Generate())
+	check.Must(g.Generate())(t)
 	clock.Add(-time.Microsecond)
 	if _, err := g.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
 		t.Errorf("%v, want ErrClockRollback", err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/window"
@@ -27,10 +28,8 @@ func newGenerator(t testing.TB, spec string, s conformance.Setup, own ...Options
 	t.Helper()
 	o := append(own, Options{})[0]
 	o.GeneratorOptions, o.NodeSpec = s, mustSpec(spec)
-	return conformance.Must[*Generator](t)(NewGenerator(o))
+	return check.Must(NewGenerator(o))(t)
 }
-
-var must = conformance.Must[ID]
 
 // burst returns how many IDs Options.OverflowGuard promises for a tick.
 func burst(counterSize, guard int) int { return 1<<counterSize - 1<<(counterSize-guard) + 1 }
@@ -123,8 +122,8 @@ func TestFullCounter(t *testing.T) {
 		} else {
 			o.NodeSpec = mustSpec("42/20")
 		}
-		g := conformance.Must[*Generator](t)(NewGenerator(o))
-		check := func(when string, full bool) {
+		g := check.Must(NewGenerator(o))(t)
+		fails := func(when string, full bool) {
 			t.Helper()
 			for range 2 {
 				_, err := g.Generate()
@@ -144,17 +143,17 @@ func TestFullCounter(t *testing.T) {
 		if made < 40*9 || made == 40*16 {
 			t.Errorf("leased %v: %d IDs in 40 ticks of 9 to 16", leased, made)
 		}
-		check("a loop", true)
+		fails("a loop", true)
 		now = now.Add(-Tick)
-		check("the clock back", false)
+		fails("the clock back", false)
 		now = now.Add(2 * Tick)
 		if _, err := g.Generate(); err != nil {
 			t.Errorf("leased %v: in the next tick: %v", leased, err)
 		}
 		now = now.Add(time.Hour)
-		must(t)(g.Generate())
+		check.Must(g.Generate())(t)
 		now = now.Add(-time.Minute) // later than the loop, but behind the last ID
-		check("the clock back after an hour", false)
+		fails("the clock back after an hour", false)
 	}
 }
 
@@ -163,10 +162,10 @@ func TestNew(t *testing.T) {
 		t.Errorf("New allocates %v times", n)
 	}
 	defer func(good func() (*Generator, error)) { global = good }(global)
-	g := conformance.Must[*Generator](t)(global())
+	g := check.Must(global())(t)
 	global = func() (*Generator, error) { return g, nil }
 	newID := func() ID {
-		id := must(t)(New())
+		id := check.Must(New())(t)
 		if id.NodeID(8) != 42 {
 			t.Fatalf("%v has the node ID %d", id, id.NodeID(8))
 		}
@@ -174,7 +173,7 @@ func TestNew(t *testing.T) {
 	}
 	made := func(s conformance.Setup) *Generator { return newGenerator(t, "42/8", s) }
 	conformance.New(t, &g, made, newID,
-		func() string { return conformance.Must[string](t)(NewString()) })
+		func() string { return check.Must(NewString())(t) })
 }
 
 // Without a valid node spec, the error of New says what to do.
@@ -208,7 +207,7 @@ func TestNewWithoutNodeSpec(t *testing.T) {
 
 	t.Setenv(NodeSpecVar, "0x2b/8")
 	global = sync.OnceValues(fromEnvironment)
-	if id := must(t)(New()); id.NodeID(8) != 43 {
+	if id := check.Must(New())(t); id.NodeID(8) != 43 {
 		t.Errorf("node ID %d, want 43", id.NodeID(8))
 	}
 }
@@ -243,7 +242,7 @@ func TestNodeBits(t *testing.T) {
 				Entropy: conformance.Entropy(1), RollbackAllowance: time.Hour})
 			last, _ := spec.Previous()
 			for range 2000 {
-				id := must(t)(g.Generate())
+				id := check.Must(g.Generate())(t)
 				if id.NodeID(size) != spec.NodeID() {
 					t.Fatalf("%v: %v has the node ID %d", spec, id, id.NodeID(size))
 				}
@@ -274,7 +273,7 @@ func TestOverflowGuard(t *testing.T) {
 				Entropy: conformance.Entropy(uint64(size))}, Options{OverflowGuard: guard})
 			var ones, nils uint32
 			for range 200 {
-				c := must(t)(g.Generate()).Counter(size)
+				c := check.Must(g.Generate())(t).Counter(size)
 				ones, nils = ones|c, nils|^c
 				clock.Add(Tick)
 			}
@@ -293,7 +292,7 @@ func TestGuaranteedBurst(t *testing.T) {
 		g := newGenerator(t, "1/16", conformance.Setup{Clock: clock.Now,
 			Entropy: conformance.Constant(0xff)}, Options{OverflowGuard: guard})
 		n := 0
-		for must(t)(g.Generate()).Time().Equal(conformance.Start) {
+		for check.Must(g.Generate())(t).Time().Equal(conformance.Start) {
 			n++
 		}
 		if n != burst(8, guard) {
@@ -315,15 +314,15 @@ func TestCounterStart(t *testing.T) {
 			asked = append(asked, timestamp)
 			return value
 		}})
-	if id := must(t)(g.Generate()); id.Counter(8) != 0xffff || id.Timestamp() != tick {
+	if id := check.Must(g.Generate())(t); id.Counter(8) != 0xffff || id.Timestamp() != tick {
 		t.Errorf("counter %x at %d", id.Counter(8), id.Timestamp())
 	}
 	value = 7
-	first := must(t)(g.Generate())
+	first := check.Must(g.Generate())(t)
 	if first.Counter(8) != 7 || first.Timestamp() != tick+1 {
 		t.Errorf("counter %x at %d", first.Counter(8), first.Timestamp())
 	}
-	if id := must(t)(g.Generate()); id != first+1 {
+	if id := check.Must(g.Generate())(t); id != first+1 {
 		t.Errorf("%v after %v", id, first)
 	}
 	// If the start is too large, the generator returns no ID and does not change.
@@ -337,7 +336,7 @@ func TestCounterStart(t *testing.T) {
 		}
 		clock.Add(-time.Second)
 	}
-	if id := must(t)(g.Generate()); id != first+2 {
+	if id := check.Must(g.Generate())(t); id != first+2 {
 		t.Errorf("after a bad start: %v, want %v", id, first+2)
 	}
 	if len(asked) != 6 || asked[0] != tick || asked[1] != tick+1 {
@@ -359,7 +358,7 @@ func TestOverflowLead(t *testing.T) {
 	}
 	spend := func(clock *conformance.Clock, g *Generator) (last ID) {
 		for i := range 16 * (allowance + 1) {
-			id := must(t)(g.Generate())
+			id := check.Must(g.Generate())(t)
 			if lead(clock, id) != i/16 || id.Counter(20) != uint32(i%16) || id <= last {
 				t.Fatalf("ID %d: lead %d, counter %d, %v after %v", i, lead(clock, id),
 					id.Counter(20), id, last)
@@ -386,7 +385,7 @@ func TestOverflowLead(t *testing.T) {
 		last = max(last, id)
 	}
 	clock.Add(time.Minute)
-	if id := must(t)(g.Generate()); lead(clock, id) != 0 || id <= last {
+	if id := check.Must(g.Generate())(t); lead(clock, id) != 0 || id <= last {
 		t.Errorf("a minute later: %v, lead %d", id, lead(clock, id))
 	}
 	_, g = setup(sortid.RollbackAbort)
@@ -412,14 +411,14 @@ func TestOverflowLead(t *testing.T) {
 		t.Errorf("it waits for %v, want the next tick", until)
 	}
 	time.AfterFunc(5*time.Millisecond, func() { clock.Add(Tick - 100*time.Millisecond) })
-	if id := must(t)(g.Generate()); id <= last || lead(clock, id) != allowance ||
+	if id := check.Must(g.Generate())(t); id <= last || lead(clock, id) != allowance ||
 		!clock.Now().Equal(conformance.Start.Add(Tick)) {
 		t.Errorf("waiting: %v, lead %d at %v", id, lead(clock, id), clock.Now())
 	}
 
 	clock, g = setup(sortid.RollbackReset)
 	spend(clock, g)
-	if id := must(t)(g.Generate()); lead(clock, id) != 0 {
+	if id := check.Must(g.Generate())(t); lead(clock, id) != 0 {
 		t.Errorf("reset: lead %d", lead(clock, id))
 	}
 }
@@ -501,7 +500,7 @@ func TestOverflowAtTheEnd(t *testing.T) {
 	clock := conformance.NewClock(time.UnixMilli((MaxTimestamp - 1) << 8))
 	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now,
 		Entropy: conformance.Constant(0xff)})
-	if id := must(t)(g.Generate()); id.Timestamp() != MaxTimestamp-1 {
+	if id := check.Must(g.Generate())(t); id.Timestamp() != MaxTimestamp-1 {
 		t.Fatalf("%v", id)
 	}
 	for range 2 {
@@ -518,11 +517,11 @@ func TestResetDuplicates(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, "42/8", conformance.Setup{Clock: clock.Now,
 		RollbackPolicy: sortid.RollbackReset}, Options{OverflowGuard: 16})
-	first := must(t)(g.Generate())
+	first := check.Must(g.Generate())(t)
 	clock.Add(time.Minute)
-	must(t)(g.Generate())
+	check.Must(g.Generate())(t)
 	clock.Add(-time.Minute)
-	if again := must(t)(g.Generate()); again != first {
+	if again := check.Must(g.Generate())(t); again != first {
 		t.Errorf("%v, and after the reset %v", first, again)
 	}
 }

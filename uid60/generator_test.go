@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/window"
@@ -19,10 +20,8 @@ func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator 
 	t.Helper()
 	o := append(own, Options{})[0]
 	o.GeneratorOptions = s
-	return conformance.Must[*Generator](t)(NewGenerator(o))
+	return check.Must(NewGenerator(o))(t)
 }
-
-var must = conformance.Must[ID]
 
 func subject(bits int, own ...Options) conformance.Generator[ID] {
 	random := 1<<(9-bits) - 1
@@ -129,7 +128,7 @@ func TestLeaseSequence(t *testing.T) {
 func TestLeaseAhead(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now}, Options{Lease: newLease(9, 5, 9)})
-	must(t)(0, g.Fill(make([]ID, 512)))
+	check.Must(0, g.Fill(make([]ID, 512)))(t)
 	id, err := g.GenerateContext(conformance.Ended(t))
 	want := conformance.Start.Add(6 * time.Millisecond)
 	if until, _ := g.core.Waits(); !errors.Is(err, sortid.ErrOverflow) || !until.Equal(want) {
@@ -139,8 +138,8 @@ func TestLeaseAhead(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	conformance.New(t, &global, func(s conformance.Setup) *Generator { return newGenerator(t, s) },
-		func() ID { return must(t)(New()) },
-		func() string { return conformance.Must[string](t)(NewString()) })
+		func() ID { return check.Must(New())(t) },
+		func() string { return check.Must(NewString())(t) })
 }
 
 func TestOptions(t *testing.T) {
@@ -164,7 +163,7 @@ func TestSequence(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var last ID
 	for i := range 20_000 {
-		id := must(t)(g.Generate())
+		id := check.Must(g.Generate())(t)
 		if int(id.Sequence()) != i%512 || id <= last {
 			t.Fatalf("ID %d has the sequence %d, %v after %v", i, id.Sequence(), id, last)
 		}
@@ -185,7 +184,7 @@ func TestSequence(t *testing.T) {
 
 	g = newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackReset})
 	for i := range 100 {
-		if id := must(t)(g.Generate()); int(id.Sequence()) != i || !id.Time().Equal(clock.Now()) {
+		if id := check.Must(g.Generate())(t); int(id.Sequence()) != i || !id.Time().Equal(clock.Now()) {
 			t.Errorf("with a reset for each ID: the sequence is %d, the time %v", id.Sequence(),
 				id.Time())
 		}
@@ -234,9 +233,9 @@ func TestSteadyStream(t *testing.T) {
 func TestRealStream(t *testing.T) {
 	g := newGenerator(t, conformance.Setup{})
 	ids := make([]ID, 512*30)
-	must(t)(0, g.Fill(ids[:len(ids)/2]))
+	check.Must(0, g.Fill(ids[:len(ids)/2]))(t)
 	for i := len(ids) / 2; i < len(ids); i++ {
-		ids[i] = must(t)(g.Generate())
+		ids[i] = check.Must(g.Generate())(t)
 	}
 	counts := map[uint64]int{}
 	for i, id := range ids {
@@ -284,7 +283,7 @@ func TestWaitForNext(t *testing.T) {
 			}
 
 			time.AfterFunc(3*time.Millisecond, func() { clock.Add(back + time.Millisecond) })
-			next := must(t)(g.Generate())
+			next := check.Must(g.Generate())(t)
 			if next <= ids[511] || next.Sequence() != 0 ||
 				!next.Time().Equal(conformance.Start.Add(time.Millisecond)) {
 				t.Errorf("back by %v: after the wait %v, sequence %d, time %v", back, next,
@@ -295,7 +294,7 @@ func TestWaitForNext(t *testing.T) {
 
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
-	must(t)(0, g.Fill(make([]ID, 512)))
+	check.Must(0, g.Fill(make([]ID, 512)))(t)
 	time.AfterFunc(3*time.Millisecond, func() { clock.Add(-time.Minute) })
 	if id, err := g.Generate(); id != 0 || !errors.Is(err, sortid.ErrClockRollback) {
 		t.Errorf("the clock went back during the wait: %v, %v", id, err)
@@ -312,7 +311,7 @@ func TestWaitForNext(t *testing.T) {
 		}
 	}()
 	ids := make([]ID, 5*512)
-	must(t)(0, g.Fill(ids))
+	check.Must(0, g.Fill(ids))(t)
 	for i, id := range ids {
 		if int(id.Sequence()) != i%512 || i > 0 && id <= ids[i-1] {
 			t.Fatalf("Fill: ID %d has the sequence %d at %v", i, id.Sequence(), id.Time())
@@ -332,7 +331,7 @@ func TestWorkerBits(t *testing.T) {
 				Options{WorkerID: worker, WorkerIDSize: bits})
 			var ones, zeros uint16
 			for i := range 2000 {
-				id := must(t)(g.Generate())
+				id := check.Must(g.Generate())(t)
 				if id.Worker(bits) != worker {
 					t.Fatalf("worker %d of %d bits: %v has %d", worker, bits, id, id.Worker(bits))
 				}
@@ -359,7 +358,7 @@ func TestRandom(t *testing.T) {
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)})
 	seen := map[uint16]bool{}
 	for range 10_000 {
-		seen[must(t)(g.Generate()).Random()] = true
+		seen[check.Must(g.Generate())(t).Random()] = true
 		clock.Add(time.Millisecond)
 	}
 	if len(seen) != 512 {
@@ -371,13 +370,13 @@ func TestResetDuplicates(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackReset},
 		Options{WorkerID: 7, WorkerIDSize: 9})
-	first := must(t)(g.Generate())
+	first := check.Must(g.Generate())(t)
 	for range 511 {
 		clock.Add(time.Minute)
-		must(t)(g.Generate())
+		check.Must(g.Generate())(t)
 	}
 	clock.Add(-511 * time.Minute)
-	if again := must(t)(g.Generate()); again != first {
+	if again := check.Must(g.Generate())(t); again != first {
 		t.Errorf("%v, and after the reset %v", first, again)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/oklog/ulid/v2"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/pgxid"
 	"github.com/sortid/sortid/scru128"
@@ -84,13 +85,10 @@ type key struct {
 
 func keys(t testing.TB) []key {
 	// Few node bits leave a large counter, so the generator keeps up.
-	spec, err := scru64.ParseNodeSpec("5/4")
-	check(t, err)
-	generator, err := scru64.NewGenerator(scru64.Options{NodeSpec: spec})
-	check(t, err)
+	spec := check.Must(scru64.ParseNodeSpec("5/4"))(t)
+	generator := check.Must(scru64.NewGenerator(scru64.Options{NodeSpec: spec}))(t)
 	make64 := func() scru64.ID {
-		id, err := generator.Generate()
-		check(t, err)
+		id := check.Must(generator.Generate())(t)
 		return id
 	}
 	entropy := ulid.Monotonic(rand.NewChaCha8([32]byte{1}), 0)
@@ -119,13 +117,6 @@ func keys(t testing.TB) []key {
 	}
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A postgres is a connection to a server with the functions of "sortid sql".
 type postgres struct {
 	t    *testing.T
@@ -138,19 +129,17 @@ func measurePostgres(t *testing.T) {
 	sizes := size()
 	server := testserver.StartPostgres(t, fmt.Sprintf("shared_buffers=%dMB", sizes.buffers),
 		"max_wal_size=20GB", "checkpoint_timeout=1d", "autovacuum=off", "fsync=off")
-	conn, err := pgx.Connect(t.Context(), server.URL)
-	check(t, err)
+	conn := check.Must(pgx.Connect(t.Context(), server.URL))(t)
 	defer conn.Close(context.Background())
 	pgxid.Register(conn.TypeMap())
 	p := &postgres{t, server.URL, conn, sizes}
 	functions := exec.Command(testserver.Sortid(t), "sql", "postgres")
 	functions.Stderr = os.Stderr
-	text, err := functions.Output()
-	check(t, err)
+	text := check.Must(functions.Output())(t)
 	p.run(string(text))
 
 	var version string
-	check(t, conn.QueryRow(t.Context(), "SHOW server_version").Scan(&version))
+	check.OK(t, conn.QueryRow(t.Context(), "SHOW server_version").Scan(&version))
 	version, _, _ = strings.Cut(version, " ")
 	fmt.Println("postgres:", version)
 	p.keys()
@@ -164,12 +153,12 @@ func measurePostgres(t *testing.T) {
 func (p *postgres) run(statement string) {
 	p.t.Helper()
 	_, err := p.conn.PgConn().Exec(p.t.Context(), statement).ReadAll()
-	check(p.t, err)
+	check.OK(p.t, err)
 }
 
 func (p *postgres) number(query string) (n float64) {
 	p.t.Helper()
-	check(p.t, p.conn.QueryRow(p.t.Context(), query).Scan(&n))
+	check.OK(p.t, p.conn.QueryRow(p.t.Context(), query).Scan(&n))
 	return n
 }
 
@@ -195,7 +184,7 @@ func (p *postgres) keys() {
 			for left := rows; left > 0; left -= 10_000 {
 				_, err := p.conn.CopyFrom(p.t.Context(), pgx.Identifier{table}, columns,
 					pgx.CopyFromSlice(min(left, 10_000), values))
-				check(p.t, err)
+				check.OK(p.t, err)
 			}
 		}
 		add(p.old)
@@ -349,7 +338,7 @@ func (p *postgres) insertSingle(rows int) {
 		})
 	}
 	group.Wait()
-	check(p.t, errors.Join(errs...))
+	check.OK(p.t, errors.Join(errs...))
 }
 
 // copies measures CopyFrom without the time to make the IDs.
@@ -358,8 +347,7 @@ func (p *postgres) copies() {
 	for i := range ids {
 		ids[i] = scru128.New()
 	}
-	plain, err := pgx.Connect(p.t.Context(), p.url) // without pgxid
-	check(p.t, err)
+	plain := check.Must(pgx.Connect(p.t.Context(), p.url))(p.t) // without pgxid
 	defer plain.Close(p.t.Context())
 	copies := []struct {
 		name  string
@@ -378,7 +366,7 @@ func (p *postgres) copies() {
 				_, err := c.conn.CopyFrom(p.t.Context(), pgx.Identifier{"copied"}, []string{"id"},
 					pgx.CopyFromSlice(len(ids),
 						func(i int) ([]any, error) { return []any{c.value(ids[i])}, nil }))
-				check(p.t, err)
+				check.OK(p.t, err)
 			})
 			Write(os.Stdout, "Copy", c.name, took/float64(p.calls), "ns/row")
 			p.run("DROP TABLE copied")
@@ -390,29 +378,27 @@ func measureMariaDB(t *testing.T) {
 	sizes := size()
 	server := testserver.StartMySQL(t, fmt.Sprintf("innodb-buffer-pool-size=%dM", sizes.buffers),
 		"innodb-flush-log-at-trx-commit=0", "local-infile=1", "innodb-log-file-size=1G")
-	u, err := url.Parse(server.URL)
-	check(t, err)
+	u := check.Must(url.Parse(server.URL))(t)
 	config := mysql.NewConfig()
 	config.Net, config.Addr = "tcp", u.Host
 	config.User, config.DBName = u.User.Username(), strings.TrimPrefix(u.Path, "/")
-	connector, err := mysql.NewConnector(config)
-	check(t, err)
+	connector := check.Must(mysql.NewConnector(config))(t)
 	db := sql.OpenDB(connector)
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	run := func(statement string) {
 		t.Helper()
 		_, err := db.Exec(statement)
-		check(t, err)
+		check.OK(t, err)
 	}
 	status := func(name string) (n float64) {
 		t.Helper()
-		check(t, db.QueryRow("SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(new(string), &n))
+		check.OK(t, db.QueryRow("SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(new(string), &n))
 		return n
 	}
 	old, rows := sizes.old/2, sizes.rows/4
 	var version string
-	check(t, db.QueryRow("SELECT VERSION()").Scan(&version))
+	check.OK(t, db.QueryRow("SELECT VERSION()").Scan(&version))
 	version, _, _ = strings.Cut(version, "-")
 	fmt.Println("mariadb:", version)
 	Write(os.Stdout, "Sizes", "KeysMariaDB", old, "old", rows, "rows", sizes.buffers, "MB")
@@ -449,7 +435,7 @@ func measureMariaDB(t *testing.T) {
 		read := status("Innodb_buffer_pool_reads") - reads
 		run("ANALYZE TABLE " + table)
 		var index float64
-		check(t, db.QueryRow("SELECT DATA_LENGTH FROM information_schema.TABLES "+
+		check.OK(t, db.QueryRow("SELECT DATA_LENGTH FROM information_schema.TABLES "+
 			"WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", table).Scan(&index))
 		printKey(t, "KeysMariaDB", k.name, perSecond, log/1e6, index/1e6, read)
 		run("DROP TABLE " + table)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -36,16 +37,14 @@ func TestJavaScript(t *testing.T) {
 	if err := npm(append(install, "scru64@2")...); err != nil {
 		t.Log("without npm's scru64: ", err)
 	}
-	web, err := filepath.Abs("../../cmd/sortid/web")
-	check(t, err)
-	check(t, os.Symlink(web, filepath.Join(dir, "node_modules", "sortid")))
-	script, err := os.ReadFile("javascript.mjs")
-	check(t, err)
-	check(t, os.WriteFile(filepath.Join(dir, "bench.mjs"), script, 0o600))
+	web := check.Must(filepath.Abs("../../cmd/sortid/web"))(t)
+	check.OK(t, os.Symlink(web, filepath.Join(dir, "node_modules", "sortid")))
+	script := check.Must(os.ReadFile("javascript.mjs"))(t)
+	check.OK(t, os.WriteFile(filepath.Join(dir, "bench.mjs"), script, 0o600))
 	out, err := exec.Command(testserver.Program(t, "node"), filepath.Join(dir, "bench.mjs")).Output()
-	check(t, err)
+	check.OK(t, err)
 	var results map[string]map[string]float64
-	check(t, json.Unmarshal(out, &results))
+	check.OK(t, json.Unmarshal(out, &results))
 	if len(results) != 7 {
 		t.Fatalf("the script measures %d operations, want 7: %s", len(results), out)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/valyala/fasthttp"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -81,19 +82,16 @@ func fixed(logs bool) *http.Server {
 // serveFixed starts a server of [fixed].
 func serveFixed(t *testing.T, kind string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
-	file, err := l.(*net.TCPListener).File()
-	check(t, err)
+	file := check.Must(l.(*net.TCPListener).File())(t)
 	defer file.Close()
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	check(t, err)
+	log := check.Must(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	t.Cleanup(func() { log.Close() })
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), fixedServer+"="+kind)
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = log, os.Stderr, []*os.File{file}
-	check(t, cmd.Start())
+	check.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -131,13 +129,12 @@ type server struct {
 
 func serve(t *testing.T, sortid, store string, flags ...string) *server {
 	t.Helper()
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	check(t, err)
+	log := check.Must(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	t.Cleanup(func() { log.Close() })
 	cmd := exec.Command(sortid,
 		append([]string{"serve", "--listen", "127.0.0.1:0", "--store", store}, flags...)...)
 	cmd.Stderr = log
-	check(t, cmd.Start())
+	check.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Signal(syscall.SIGTERM)
 		if err := cmd.Wait(); err != nil {
@@ -154,8 +151,7 @@ func serve(t *testing.T, sortid, store string, flags ...string) *server {
 }
 
 func address(t *testing.T, log string) string {
-	text, err := os.ReadFile(log)
-	check(t, err)
+	text := check.Must(os.ReadFile(log))(t)
 	for line := range bytes.Lines(text) {
 		var entry struct{ Msg, Address string }
 		if json.Unmarshal(line, &entry) == nil && entry.Msg == "serving" {
@@ -185,21 +181,19 @@ func measureRates(t *testing.T, sortid string) {
 
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, postgres.URL)
-	check(t, err)
+	check.OK(t, err)
 	_, err = conn.Exec(ctx, "CREATE SEQUENCE ids")
-	check(t, err)
+	check.OK(t, err)
 	var version string
-	check(t, conn.QueryRow(ctx, "SHOW server_version").Scan(&version))
+	check.OK(t, conn.QueryRow(ctx, "SHOW server_version").Scan(&version))
 	version, _, _ = strings.Cut(version, " ")
 	fmt.Println("postgres:", version)
-	check(t, conn.Close(ctx))
-	options, err := redis.ParseURL(redisServer.URL)
-	check(t, err)
+	check.OK(t, conn.Close(ctx))
+	options := check.Must(redis.ParseURL(redisServer.URL))(t)
 	options.PoolSize = 64
 	rdb := redis.NewClient(options)
 	defer rdb.Close()
-	info, err := rdb.Info(ctx, "server").Result()
-	check(t, err)
+	info := check.Must(rdb.Info(ctx, "server").Result())(t)
 	_, info, _ = strings.Cut(info, "redis_version:")
 	info, _, _ = strings.Cut(info, "\r")
 	fmt.Println("redis:", info)
@@ -234,7 +228,7 @@ func measureRates(t *testing.T, sortid string) {
 		{"scru64", 1, get(s.url, "/v1/ids/scru64", 1)},
 		{"PostgreSQL nextval", 1, func(t *testing.T) client {
 			conn, err := pgx.Connect(t.Context(), postgres.URL)
-			check(t, err)
+			check.OK(t, err)
 			t.Cleanup(func() { conn.Close(context.Background()) })
 			return func(ctx context.Context) (err error) {
 				var id int64
@@ -273,7 +267,7 @@ func load(t *testing.T, connections int, duration time.Duration, open func() cli
 	clients := make([]client, connections)
 	for i := range clients {
 		clients[i] = open()
-		check(t, clients[i](t.Context())) // this opens the connection
+		check.OK(t, clients[i](t.Context())) // this opens the connection
 	}
 	took := make([][]time.Duration, connections)
 	var wg sync.WaitGroup
@@ -340,8 +334,7 @@ func resident(t *testing.T, pid int) float64 {
 		t.Skipf("only Linux shows the memory of a process (%v); to run this test: use Linux", err)
 	}
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")
-	kilobytes, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
-	check(t, err)
+	kilobytes := check.Must(strconv.ParseFloat(strings.Fields(rest)[0], 64))(t)
 	if kilobytes <= 0 {
 		t.Errorf("%f kB", kilobytes)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/lucasb-eyer/go-colorful"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 func (tb *tab) views(f func(name string)) {
@@ -65,7 +67,7 @@ func TestAxe(t *testing.T) {
 	tb := tabOf(t)
 	axe, err := os.ReadFile(filepath.Join(npm(t, "axe-core@4.13.0"), "node_modules", "axe-core",
 		"axe.min.js"))
-	check(t, err)
+	check.OK(t, err)
 	tb.views(func(name string) {
 		tb.Helper()
 		// First all rules, then only the rules whose results depend on colours and widths.
@@ -183,8 +185,7 @@ func TestKeyboard(t *testing.T) {
 }
 
 func TestMotion(t *testing.T) {
-	b, err := os.ReadFile(folder + "/page.css")
-	check(t, err)
+	b := check.Must(os.ReadFile(folder + "/page.css"))(t)
 	if found := regexp.MustCompile(`transition|animation|scroll-behavior`).Find(b); found != nil {
 		t.Errorf("page.css has %s", found)
 	}
@@ -193,7 +194,7 @@ func TestMotion(t *testing.T) {
 // Field colours differ in all kinds of colour vision, dark and light. Text on them is easy to read.
 func TestColours(t *testing.T) {
 	b, err := os.ReadFile(folder + "/page.css")
-	check(t, err)
+	check.OK(t, err)
 	light, dark, found := strings.Cut(string(b), "@media (prefers-color-scheme: dark)")
 	if !found {
 		t.Fatal("page.css has no dark colours")
@@ -203,7 +204,7 @@ func TestColours(t *testing.T) {
 		for _, m := range regexp.MustCompile(
 			`--([a-z-]+): (#[0-9a-f]{6});`).FindAllStringSubmatch(half, -1) {
 			colours[m[1]], err = colorful.Hex(m[2])
-			check(t, err)
+			check.OK(t, err)
 		}
 		kinds := []string{"time", "counter", "node", "random", "data", "zero"}
 		for i, a := range kinds {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
@@ -84,8 +85,7 @@ func TestAgree(t *testing.T) {
 func random(t testing.TB, s *format.Format, zeros uint) format.ID {
 	t.Helper()
 	for range 10_000 {
-		n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), uint(s.Bits())))
-		check(t, err)
+		n := check.Must(rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), uint(s.Bits()))))(t)
 		n.Rsh(n, zeros)
 		for _, f := range spec.Of(s).Layout {
 			for i := range f.Bits {
@@ -149,7 +149,7 @@ func TestAgreeBounds(t *testing.T) {
 			at := func() time.Time {
 				n, err := rand.Int(rand.Reader,
 					big.NewInt(min(last.UnixMilli(), 253402300799999)-first.UnixMilli()))
-				check(t, err)
+				check.OK(t, err)
 				return time.UnixMilli(first.UnixMilli() + n.Int64()).UTC()
 			}
 			from, to := at(), at()
@@ -177,8 +177,7 @@ func TestAgreeBounds(t *testing.T) {
 
 func TestAgreePlan(t *testing.T) {
 	tb := open(t, "#choose")
-	b, err := os.ReadFile(filepath.Join("..", "..", "testdata", "plan.json"))
-	check(t, err)
+	b := check.Must(os.ReadFile(filepath.Join("..", "..", "testdata", "plan.json")))(t)
 	for _, c := range decode[[]struct {
 		Asked struct {
 			Rate, Burst, Years float64

@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 
 	// The tests run the command, which has these packages. With the imports, the go command does
@@ -53,7 +54,7 @@ func page(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(scratch, "sortid.html")
 	if _, err := os.Stat(path); err != nil {
-		check(t, os.WriteFile(path, []byte(run(t, "", "page")), 0o644))
+		check.OK(t, os.WriteFile(path, []byte(run(t, "", "page")), 0o644))
 	}
 	return path
 }
@@ -148,7 +149,7 @@ func tabOf(t testing.TB) *tab {
 			}
 		}
 	})
-	check(t, err)
+	check.OK(t, err)
 	call(tb, network.Enable, network.EnableParams{})
 	call(tb, log.Enable, cdp.Empty{})
 	t.Cleanup(func() {
@@ -188,13 +189,12 @@ func (tb *tab) open(hash string) {
 
 func (tb *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	tb.Helper()
-	check(tb, chromedp.Do(tb.ctx, actions...))
+	check.OK(tb, chromedp.Do(tb.ctx, actions...))
 }
 
 func call[P, R any](tb *tab, command cdp.Command[P, R], params P) R {
 	tb.Helper()
-	result, err := chromedp.Call(tb.ctx, command, params)
-	check(tb, err)
+	result := check.Must(chromedp.Call(tb.ctx, command, params))(tb)
 	return result
 }
 
@@ -217,8 +217,7 @@ func (tb *tab) until(expression string) {
 func eval[T any](tb *tab, script string, args ...any) T {
 	tb.Helper()
 	for i, arg := range args {
-		b, err := json.Marshal(arg)
-		check(tb, err)
+		b := check.Must(json.Marshal(arg))(tb)
 		args[i] = string(b)
 	}
 	if len(args) > 0 {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // A foreign page cannot lease a node ID from a server without tokens, or make IDs. It tries a form,
@@ -36,8 +38,7 @@ func TestForeignPage(t *testing.T) {
 	made := regexp.MustCompile(`\nsortid_ids_total\{[^}]*\} [^0]`)
 	unchanged := func(after string) {
 		t.Helper()
-		metrics, err := http.Get(server + "/metrics")
-		check(t, err)
+		metrics := check.Must(http.Get(server + "/metrics"))(t)
 		defer metrics.Body.Close()
 		if b, err := io.ReadAll(metrics.Body); err != nil ||
 			!strings.Contains(string(b), "\nsortid_ids_total{") || made.Match(b) ||
@@ -91,8 +92,7 @@ func TestForeignPage(t *testing.T) {
 	}
 	unchanged("a name of its own")
 
-	u, err := url.Parse(server)
-	check(t, err)
+	u := check.Must(url.Parse(server))(t)
 	tb.do(chromedp.Navigate("http://localhost:" + u.Port() + "/healthz"))
 	if got := post(leases, "application/json", "same-origin"); got != "basic 201" {
 		t.Errorf("of the server's own origin: %s", got)

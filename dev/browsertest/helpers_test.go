@@ -24,13 +24,6 @@ func integer(text string) *big.Int {
 	return i
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func (tb *tab) click(selector string) {
 	tb.Helper()
 	tb.do(chromedp.Click(chromedp.CSS(selector)))

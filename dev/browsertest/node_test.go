@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -61,8 +62,7 @@ func TestNpm(t *testing.T) {
 	got := pack(t, dir)
 	want := []string{"LICENSE", "README.md", "package.json", "sortid.d.ts", "lease.d.ts"}
 	for _, pattern := range []string{"*.js", "ours/*"} {
-		names, err := fs.Glob(os.DirFS(folder), pattern)
-		check(t, err)
+		names := check.Must(fs.Glob(os.DirFS(folder), pattern))(t)
 		want = append(want, slices.DeleteFunc(names, func(name string) bool {
 			return strings.HasPrefix(name, "page")
 		})...)
@@ -72,10 +72,9 @@ func TestNpm(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("npm packs %q, want %q", got, want)
 	}
-	script, err := os.ReadFile(folder + "/tests/scru128.peer.js")
-	check(t, err)
+	script := check.Must(os.ReadFile(folder + "/tests/scru128.peer.js"))(t)
 	name := filepath.Join(dir, "peer.mjs")
-	check(t, os.WriteFile(name, script, 0o644))
+	check.OK(t, os.WriteFile(name, script, 0o644))
 	output(t, "", "", node, "--test", name)
 
 	for _, id := range []string{example, "018bcfe5-68b1-7a5c-92d1-0123456789ab", "user_" + example,
@@ -125,7 +124,7 @@ func TestTypes(t *testing.T) {
 	testserver.Long(t, "installs a package from npm")
 	dir := npm(t, "typescript@7.0.2")
 	pack(t, dir)
-	check(t, os.WriteFile(filepath.Join(dir, "typed.mts"), []byte(typed), 0o644))
+	check.OK(t, os.WriteFile(filepath.Join(dir, "typed.mts"), []byte(typed), 0o644))
 	for _, module := range []string{"nodenext", "esnext"} {
 		resolution := map[string]string{"nodenext": "nodenext", "esnext": "bundler"}[module]
 		output(t, dir, "", "npx", "tsc", "--noEmit", "--strict", "--module", module,
@@ -159,11 +158,10 @@ func TestBundlersAndRuntimes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := npm(t, c.packages...)
 			pack(t, dir)
-			check(t, os.WriteFile(filepath.Join(dir, "entry.mjs"), []byte(bundled), 0o644))
+			check.OK(t, os.WriteFile(filepath.Join(dir, "entry.mjs"), []byte(bundled), 0o644))
 			got := output(t, dir, "", "npx", c.command...)
 			if c.bundle != "" {
-				b, err := os.ReadFile(filepath.Join(dir, c.bundle))
-				check(t, err)
+				b := check.Must(os.ReadFile(filepath.Join(dir, c.bundle)))(t)
 				t.Logf("%d bytes", len(b))
 				if len(b) > 16<<10 { // rollup does not minify
 					t.Errorf("%d bytes", len(b))
@@ -182,7 +180,7 @@ func TestJest(t *testing.T) {
 	testserver.Long(t, "installs a package from npm")
 	dir := npm(t, "jest@30.5.2")
 	pack(t, dir)
-	check(t, os.WriteFile(filepath.Join(dir, "id.test.mjs"), []byte(bundled+`
+	check.OK(t, os.WriteFile(filepath.Join(dir, "id.test.mjs"), []byte(bundled+`
 test("a new ID", () => expect(scru128.isValid(id.text)).toBe(true));
 `), 0o644))
 	output(t, dir, "", "node", "--experimental-vm-modules", "node_modules/jest/bin/jest.js")

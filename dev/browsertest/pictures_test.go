@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/generate"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/gencore"
 )
 
@@ -33,7 +34,7 @@ func TestPictures(t *testing.T) {
 		tb.screen(width, height, dark)
 		prepare()
 		b, err := chromedp.Run(tb.ctx, chromedp.CaptureScreenshot())
-		check(t, err)
+		check.OK(t, err)
 		if len(b) < 10_000 {
 			t.Errorf("%s has %d bytes, so hardly anything is on it", name, len(b))
 		}
@@ -41,7 +42,7 @@ func TestPictures(t *testing.T) {
 			if b, err = shrink(b); err != nil {
 				t.Fatal(err)
 			}
-			check(t, os.WriteFile(filepath.Join(*pictures, "page-"+name+".png"), b,
+			check.OK(t, os.WriteFile(filepath.Join(*pictures, "page-"+name+".png"), b,
 				0o644))
 		}
 	}
@@ -60,10 +61,9 @@ func TestPictures(t *testing.T) {
 			if n := 20 + i/3 + i*37%11 - i*i%7; i < 40 || i > 54 {
 				g, err := generate.New(gencore.Must(format.Lookup("scru128")),
 					generate.Options{At: begin.Add(time.Duration(i) * 4 * time.Minute)})
-				check(t, err)
+				check.OK(t, err)
 				for range n {
-					id, err := g.Next(t.Context())
-					check(t, err)
+					id := check.Must(g.Next(t.Context()))(t)
 					ids.WriteString(id.String() + "\n")
 				}
 			}

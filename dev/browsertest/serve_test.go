@@ -8,18 +8,18 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
 func serve(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(testserver.Sortid(t), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
-	log, err := cmd.StderrPipe()
-	check(t, err)
-	check(t, cmd.Start())
+	log := check.Must(cmd.StderrPipe())(t)
+	check.OK(t, cmd.Start())
 	var line struct{ Address string }
 	for lines := json.NewDecoder(log); line.Address == ""; {
-		check(t, lines.Decode(&line))
+		check.OK(t, lines.Decode(&line))
 	}
 	go io.Copy(io.Discard, log) // the server must not wait for a reader of its log
 	t.Cleanup(func() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 )
 
 // The address has the state of the page, so people can send it to others.
@@ -102,8 +103,7 @@ func TestMakeExamples(t *testing.T) {
 		tb.set("make-format", name)
 		tb.set("make-count", "1000")
 		tb.make()
-		f, err := format.Lookup(name)
-		check(t, err)
+		f := check.Must(format.Lookup(name))(t)
 		seen := map[string]bool{}
 		for text := range strings.FieldsSeq(tb.made()) {
 			id, err := f.Parse(text)
@@ -135,7 +135,7 @@ func TestLarge(t *testing.T) {
 		text := strings.Repeat(part, size/len(part)+1)
 		total := 2000 * (size/len(part) + 1)
 		path := filepath.Join(t.TempDir(), "large.txt")
-		check(t, os.WriteFile(path, []byte(text), 0o644))
+		check.OK(t, os.WriteFile(path, []byte(text), 0o644))
 		begin := time.Now()
 		since := func() time.Duration { return time.Since(begin).Round(10 * time.Millisecond) }
 		tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))

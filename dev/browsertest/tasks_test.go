@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/testserver"
 )
@@ -263,7 +264,7 @@ func TestFiles(t *testing.T) {
 	tb := open(t, "")
 	upload := func(name, content string) {
 		path := filepath.Join(t.TempDir(), name)
-		check(t, os.WriteFile(path, []byte(content), 0o644))
+		check.OK(t, os.WriteFile(path, []byte(content), 0o644))
 		tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
 	}
 	upload("app.log", logText)
@@ -490,7 +491,7 @@ func TestRange(t *testing.T) {
 	tb.set("range-to", "2026-11-18")
 	first, end, err := gencore.Must(format.Lookup("uuidv7")).Bounds(time.Date(2026, 11, 17, 14, 30, 0, 0, time.UTC),
 		time.Date(2026, 11, 18, 5, 0, 0, 0, time.UTC))
-	check(t, err)
+	check.OK(t, err)
 	tb.contains("#range-result", first.String(), end.String(), "2026-11-17 09:30:00.000 -05:00")
 	tb.click("button.pick")
 	tb.set("range-zone", "UTC")

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"sigs.k8s.io/yaml"
 )
@@ -43,7 +44,7 @@ func (d deployment) test(t *testing.T, sortid string) {
 		t.Fatalf("%q: want --listen, and --tokens %s", args, d.tokens)
 	}
 	host, _, err := net.SplitHostPort(args[listen])
-	check(t, err)
+	check.OK(t, err)
 	args[listen], args[file] = net.JoinHostPort(host, "0"), tokens
 	store := "bolt:" + filepath.Join(dir, "leases.db")
 	createRealms(t, d.text, sortid, store)
@@ -73,9 +74,8 @@ func (d deployment) test(t *testing.T, sortid string) {
 	run(t, "", nil, sortid, "serve", "token", "shop", "--tokens", tokens)
 	cmd, _ = start(args)
 	cmd.Stderr = nil
-	log, err := cmd.StderrPipe()
-	check(t, err)
-	check(t, cmd.Start())
+	log := check.Must(cmd.StderrPipe())(t)
+	check.OK(t, cmd.Start())
 	defer cmd.Process.Kill()
 	address := serving(t, log)
 	var rest bytes.Buffer
@@ -123,7 +123,7 @@ func serving(t *testing.T, log io.Reader) (address string) {
 		var line struct{ Msg, Address string }
 		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
 			_, port, err := net.SplitHostPort(strings.TrimPrefix(line.Address, "http://"))
-			check(t, err)
+			check.OK(t, err)
 			return "http://127.0.0.1:" + port
 		}
 	}
@@ -134,11 +134,9 @@ func serving(t *testing.T, log io.Reader) (address string) {
 // get sends a request like a probe of Kubernetes, whose host is the address of a pod.
 func get(t *testing.T, url string) int {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	check(t, err)
+	request := check.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
 	request.Host = "10.1.2.3:8420"
-	answer, err := http.DefaultClient.Do(request)
-	check(t, err)
+	answer := check.Must(http.DefaultClient.Do(request))(t)
 	answer.Body.Close()
 	return answer.StatusCode
 }
@@ -225,7 +223,7 @@ type probe struct {
 
 func parse[T any](t *testing.T, text string) (object T) {
 	t.Helper()
-	check(t, yaml.Unmarshal([]byte(text), &object))
+	check.OK(t, yaml.Unmarshal([]byte(text), &object))
 	return object
 }
 
@@ -302,8 +300,7 @@ func TestKubernetesApplication(t *testing.T) {
 	}
 
 	server := testserver.StartKubernetes(t)
-	at, err := url.Parse(testserver.KubernetesNamespace(t, server.URL))
-	check(t, err)
+	at := check.Must(url.Parse(testserver.KubernetesNamespace(t, server.URL)))(t)
 	namespace := strings.Trim(at.Path, "/")
 	for _, text := range documents {
 		object := parse[map[string]any](t, text)
@@ -311,7 +308,7 @@ func TestKubernetesApplication(t *testing.T) {
 		if object["apiVersion"] == "v1" {
 			api = "/api/"
 		}
-		check(t, testserver.CallKubernetes(t.Context(), server.URL, "POST", fmt.Sprintf(
+		check.OK(t, testserver.CallKubernetes(t.Context(), server.URL, "POST", fmt.Sprintf(
 			"%s%v/namespaces/%s/%vs?fieldValidation=Strict", api, object["apiVersion"], namespace,
 			strings.ToLower(object["kind"].(string))), object, nil))
 	}
@@ -337,7 +334,7 @@ func TestKubernetesApplication(t *testing.T) {
 			Spec struct{ LeaseTransitions int }
 		}
 	}
-	check(t, testserver.CallKubernetes(t.Context(), server.URL, "GET",
+	check.OK(t, testserver.CallKubernetes(t.Context(), server.URL, "GET",
 		"/apis/coordination.k8s.io/v1/namespaces/"+namespace+"/leases?labelSelector="+url.QueryEscape(
 			"sortid/state=free,sortid/realm=shop,sortid/block="+id[1]+"-10"), nil,
 		&leases))
@@ -370,7 +367,7 @@ func TestSystemdServe(t *testing.T) {
 
 func verifyUnit(t *testing.T, name, text string) {
 	unit := filepath.Join(t.TempDir(), name)
-	check(t, os.WriteFile(unit, []byte(text), 0o644))
+	check.OK(t, os.WriteFile(unit, []byte(text), 0o644))
 	out, err := exec.Command(testserver.Program(t, "systemd-analyze"), "verify", "--man=no",
 		unit).CombinedOutput()
 	var exit *exec.ExitError
@@ -390,7 +387,7 @@ func TestSystemdExec(t *testing.T) {
 	dir, sortid := t.TempDir(), testserver.Sortid(t)
 	program := filepath.Join(dir, "orders")
 	script := "#!/bin/sh\necho $SORTID_NODE_ID/$SORTID_NODE_BITS\n"
-	check(t, os.WriteFile(program, []byte(script), 0o755))
+	check.OK(t, os.WriteFile(program, []byte(script), 0o755))
 	text := strings.NewReplacer("/usr/bin/sortid", sortid, "/usr/local/bin/%i", program).Replace(
 		file(t, "packaging/systemd/sortid-exec@.service"))
 	verifyUnit(t, "sortid-exec@orders.service", text)

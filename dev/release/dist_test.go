@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -67,8 +68,7 @@ func testArchives(t *testing.T, base, windows string) {
 	dir := t.TempDir()
 	run(t, "", nil, "tar", "-xzf", base+".tar.gz", "-C", dir)
 	files := tree(t, dir)
-	zipped, err := zip.OpenReader(windows + ".zip")
-	check(t, err)
+	zipped := check.Must(zip.OpenReader(windows + ".zip"))(t)
 	defer zipped.Close()
 	for _, name := range []string{"sortid", "LICENSE", "THIRD-PARTY-NOTICES.txt", "README.md",
 		"man/sortid.1", "man/sortid-new.1", "completions/sortid.bash", "completions/sortid.zsh",
@@ -99,8 +99,7 @@ func testArchives(t *testing.T, base, windows string) {
 }
 
 func testBillOfMaterials(t *testing.T, base, version string) {
-	data, err := os.ReadFile(base + ".cdx.json")
-	check(t, err)
+	data := check.Must(os.ReadFile(base + ".cdx.json"))(t)
 	var bom struct {
 		BOMFormat string
 		Metadata  struct {
@@ -108,7 +107,7 @@ func testBillOfMaterials(t *testing.T, base, version string) {
 		}
 		Components []struct{ Name, PURL string }
 	}
-	check(t, json.Unmarshal(data, &bom))
+	check.OK(t, json.Unmarshal(data, &bom))
 	if c := bom.Metadata.Component; bom.BOMFormat != "CycloneDX" ||
 		c.Name != rootPath+"/cmd/sortid" || c.Version != version {
 		t.Errorf("the bill is of %v in the form %q", c, bom.BOMFormat)
@@ -154,7 +153,7 @@ func testDeb(t *testing.T, dir, version string) {
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	check(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+	check.OK(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -171,14 +170,14 @@ func tree(t *testing.T, dir string) map[string]string {
 
 func testSystemd(t *testing.T, root string) {
 	data, err := os.ReadFile(filepath.Join(root, "usr/lib/systemd/system/sortid-new@.service"))
-	check(t, err)
+	check.OK(t, err)
 	if analyze, err := exec.LookPath("systemd-analyze"); err == nil {
 		unit := filepath.Join(t.TempDir(), "sortid-new@orders.service")
-		check(t, os.WriteFile(unit, data, 0o644))
+		check.OK(t, os.WriteFile(unit, data, 0o644))
 		run(t, "", nil, analyze, "verify", "--man=no", unit)
 	}
 	dir := t.TempDir()
-	check(t, os.Mkdir(filepath.Join(dir, "sortid-orders"), 0o755))
+	check.OK(t, os.Mkdir(filepath.Join(dir, "sortid-orders"), 0o755))
 	commands := map[string]string{}
 	for _, line := range strings.Split(string(data), "\n") {
 		if key, value, ok := strings.Cut(line, "="); ok && strings.HasPrefix(key, "ExecStart") {
@@ -195,11 +194,11 @@ func testSystemd(t *testing.T, root string) {
 	serve.Env = append(os.Environ(), "SORTID_STORE="+store)
 	var stderr strings.Builder
 	serve.Stderr = &stderr
-	check(t, serve.Start())
+	check.OK(t, serve.Start())
 	// O_RDWR, because os.O_RDONLY would block for ever if the service does not start.
 	pipe, err := os.OpenFile(filepath.Join(dir, "sortid-orders", "ids"), os.O_RDWR, 0)
-	check(t, err)
-	check(t, pipe.SetReadDeadline(time.Now().Add(time.Minute)))
+	check.OK(t, err)
+	check.OK(t, pipe.SetReadDeadline(time.Now().Add(time.Minute)))
 	seen := map[string]bool{}
 	for ids := bufio.NewScanner(pipe); len(seen) < 100 && ids.Scan(); {
 		seen[ids.Text()] = true

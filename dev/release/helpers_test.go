@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // root is the root of the repository.
@@ -16,8 +18,7 @@ const root = "../.."
 // file returns the text of a file of the repository.
 func file(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, name))
-	check(t, err)
+	data := check.Must(os.ReadFile(filepath.Join(root, name)))(t)
 	return string(data)
 }
 
@@ -33,11 +34,4 @@ func run(t *testing.T, dir string, env []string, name string, args ...string) st
 		t.Fatalf("%s: %v\n%s%s", cmd, err, out, &stderr)
 	}
 	return strings.TrimSuffix(string(out), "\n")
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -55,7 +56,7 @@ func (u user) program(t *testing.T, modules, packages []string) (goSum string) {
 		source += fmt.Sprintf("\t_ %q\n", name)
 	}
 	source += ")\n\nfunc main() {}\n"
-	check(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(source), 0o644))
+	check.OK(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(source), 0o644))
 	get := []string{"get"}
 	for _, m := range modules {
 		get = append(get, m+"@"+u.version)
@@ -64,8 +65,7 @@ func (u user) program(t *testing.T, modules, packages []string) (goSum string) {
 		{"run", "."}} {
 		run(t, dir, u.env, "go", args...)
 	}
-	sum, err := os.ReadFile(filepath.Join(dir, "go.sum"))
-	check(t, err)
+	sum := check.Must(os.ReadFile(filepath.Join(dir, "go.sum")))(t)
 	return string(sum)
 }
 

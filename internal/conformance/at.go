@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/check"
 )
 
 // An atGen also makes IDs of given times.
@@ -44,7 +45,7 @@ func (g *Generator[T]) testAt(t *testing.T) {
 		var all, same []byte
 		for range 64 {
 			clock.Add(g.Tick)
-			before := Must[T](t)(gen.Generate())
+			before := check.Must(gen.Generate())(t)
 			if !before.Time().Equal(clock.Now()) {
 				t.Fatalf("after GenerateAt, %v has the time %v, want the clock's", before, before.Time())
 			}

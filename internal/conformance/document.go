@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/clock"
 )
 
@@ -35,7 +36,7 @@ type Document struct {
 }
 
 func (c *Codec[T]) testDocument(t *testing.T) {
-	b := Must[[]byte](t)(json.MarshalIndent(c.vectors(t), "", "  "))
+	b := check.Must(json.MarshalIndent(c.vectors(t), "", "  "))(t)
 	b = append(b, '\n')
 	file := filepath.Join("testdata", "vectors.json")
 	if *update {

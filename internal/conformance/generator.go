@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/gencore"
 )
 
@@ -173,17 +174,6 @@ func (g *Generator[T]) Run(t *testing.T) {
 	}
 }
 
-// Must returns a function that returns v. On an error, it ends the test.
-func Must[T any](t testing.TB) func(v T, err error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 func Increasing[T ID[T]](t testing.TB, ids []T) {
 	t.Helper()
 	for i := 1; i < len(ids); i++ {
@@ -266,7 +256,7 @@ func (g *Generator[T]) testTime(t *testing.T) {
 	var ids []T
 	left := g.Burst
 	for range 10_000 {
-		id := Must[T](t)(gen.Generate())
+		id := check.Must(gen.Generate())(t)
 		want := g.tick(clock.Now())
 		if !id.Time().Equal(want) {
 			t.Fatalf("%v has the time %v, want %v", id, id.Time(), want)
@@ -300,7 +290,7 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 	n := min(g.Burst, 100_000)
 	var ids []T
 	for range n {
-		id := Must[T](t)(gen.Generate())
+		id := check.Must(gen.Generate())(t)
 		if !id.Time().Equal(Start) {
 			t.Fatalf("ID %d has the time %v, but the clock shows %v", len(ids), id.Time(), Start)
 		}
@@ -315,7 +305,7 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 	}
 	if g.Leads {
 		for ids[len(ids)-1].Time().Sub(Start) < 3*g.Tick {
-			ids = append(ids, Must[T](t)(gen.Generate()))
+			ids = append(ids, check.Must(gen.Generate())(t))
 		}
 		Increasing(t, ids)
 		return
@@ -338,7 +328,7 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 		clock.Add(g.Tick)
 	}()
-	ids = append(ids, Must[T](t)(gen.Generate()))
+	ids = append(ids, check.Must(gen.Generate())(t))
 	Increasing(t, ids)
 	if got := ids[len(ids)-1].Time(); !got.Equal(Start.Add(g.Tick)) {
 		t.Errorf("after the wait the time is %v, want %v", got, Start.Add(g.Tick))
@@ -369,7 +359,7 @@ func (g *Generator[T]) testFill(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, id := range ids {
-			if want := Must[T](t)(b.Generate()); id != want {
+			if want := check.Must(b.Generate())(t); id != want {
 				t.Fatalf("Fill makes %v as ID %d of %d, but Generate makes %v", id, i, len(ids),
 					want)
 			}
@@ -416,10 +406,10 @@ func (g *Generator[T]) testRandom(t *testing.T) {
 		for range ticks {
 			ids := make([]T, each)
 			if name == "Fill" {
-				Must[any](t)(nil, gen.Fill(ids))
+				check.OK(t, gen.Fill(ids))
 			} else {
 				for i := range ids {
-					ids[i] = Must[T](t)(gen.Generate())
+					ids[i] = check.Must(gen.Generate())(t)
 				}
 			}
 			if want := g.tick(clock.Now()); !ids[0].Time().Equal(want) {
@@ -427,7 +417,7 @@ func (g *Generator[T]) testRandom(t *testing.T) {
 			}
 			var last []byte
 			for i, id := range ids {
-				b := Must[[]byte](t)(id.MarshalBinary())
+				b := check.Must(id.MarshalBinary())(t)
 				for j := range g.Random {
 					b[j] &= g.Random[j]
 				}
@@ -468,7 +458,7 @@ func (g *Generator[T]) testReseed(t *testing.T) {
 	for _, step := range []time.Duration{0, time.Second, time.Hour, -5 * time.Second,
 		2 * time.Second, g.Tick, -3 * time.Second} {
 		clock.Add(step)
-		Must[T](t)(gen.Generate())
+		check.Must(gen.Generate())(t)
 		want := g.tick(clock.Now()).Unix()
 		if second := g.Core(gen).Rand.Second(); second != want {
 			t.Fatalf("after a step of %v, the seed is from second %d, want %d", step, second, want)
@@ -479,12 +469,12 @@ func (g *Generator[T]) testReseed(t *testing.T) {
 func (g *Generator[T]) testSmallRollback(t *testing.T) {
 	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(4),
 		RollbackPolicy: sortid.RollbackAbort})
-	ids := []T{Must[T](t)(gen.Generate())}
+	ids := []T{check.Must(gen.Generate())(t)}
 	for _, back := range []time.Duration{g.Tick, 20 * g.Tick, 10 * time.Second / g.Tick * g.Tick} {
 		clock := clock
 		clock.Add(Start.Add(-back).Sub(clock.Now()))
 		for range min(g.Burst, 100) / 4 {
-			id := Must[T](t)(gen.Generate())
+			id := check.Must(gen.Generate())(t)
 			if !id.Time().Equal(Start) {
 				t.Fatalf("back by %v: the time is %v, want %v", back, id.Time(), Start)
 			}
@@ -492,7 +482,7 @@ func (g *Generator[T]) testSmallRollback(t *testing.T) {
 		}
 	}
 	clock.Add(Start.Add(time.Minute).Sub(clock.Now()))
-	ids = append(ids, Must[T](t)(gen.Generate()))
+	ids = append(ids, check.Must(gen.Generate())(t))
 	Increasing(t, ids)
 	if got := ids[len(ids)-1].Time(); !got.Equal(g.tick(Start.Add(time.Minute))) {
 		t.Errorf("when the clock has caught up, the time is %v", got)
@@ -507,7 +497,7 @@ func (g *Generator[T]) testRandomWalk(t *testing.T) {
 		var ids []T
 		at, top := time.Duration(0), time.Duration(0)
 		for range 2000 {
-			ids = append(ids, Must[T](t)(gen.Generate()))
+			ids = append(ids, check.Must(gen.Generate())(t))
 			next := at + time.Duration(r.Int64N(int64(4*time.Second))) - time.Second
 			next = max(next, top-9*time.Second)
 			if g.Shared && len(ids)%g.Burst == 0 {
@@ -525,7 +515,7 @@ const beyond = 11 * time.Second
 func (g *Generator[T]) testAbort(t *testing.T) {
 	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(5),
 		RollbackPolicy: sortid.RollbackAbort})
-	first := Must[T](t)(gen.Generate())
+	first := check.Must(gen.Generate())(t)
 	clock.Add(-beyond)
 	for range 3 {
 		if id, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) || id != *new(T) {
@@ -539,31 +529,31 @@ func (g *Generator[T]) testAbort(t *testing.T) {
 		t.Fatalf("back by %v: Fill %v, %v, want ErrClockRollback and no ID", beyond, ids, err)
 	}
 	clock.Add(beyond)
-	Increasing(t, []T{first, Must[T](t)(gen.Generate())})
+	Increasing(t, []T{first, check.Must(gen.Generate())(t)})
 
 	for allowed, allowance := range []time.Duration{-1, g.Tick, 2 * g.Tick} { // in ticks
 		gen, clock := g.start(t, Start, Setup{Entropy: Entropy(5),
 			RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: allowance})
-		Must[T](t)(gen.Generate())
+		check.Must(gen.Generate())(t)
 		clock.Add(-time.Duration(allowed) * g.Tick)
-		Must[T](t)(gen.Generate())
+		check.Must(gen.Generate())(t)
 		clock.Add(-g.Tick)
 		if _, err := gen.Generate(); !errors.Is(err, sortid.ErrClockRollback) {
 			t.Fatalf("back by a tick more than the %d allowed: %v", allowed, err)
 		}
 		clock.Add(time.Duration(allowed+2) * g.Tick)
-		Must[T](t)(gen.Generate())
+		check.Must(gen.Generate())(t)
 	}
 }
 
 func (g *Generator[T]) testReset(t *testing.T) {
 	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(6),
 		RollbackPolicy: sortid.RollbackReset})
-	Must[T](t)(gen.Generate())
+	check.Must(gen.Generate())(t)
 	clock.Add(-beyond)
-	ids := []T{Must[T](t)(gen.Generate()), Must[T](t)(gen.Generate())}
+	ids := []T{check.Must(gen.Generate())(t), check.Must(gen.Generate())(t)}
 	clock.Add(time.Second)
-	ids = append(ids, Must[T](t)(gen.Generate()))
+	ids = append(ids, check.Must(gen.Generate())(t))
 	Increasing(t, ids)
 	if got, want := ids[0].Time(), g.tick(Start.Add(-beyond)); !got.Equal(want) {
 		t.Errorf("after a reset the time is %v, want %v", got, want)
@@ -572,7 +562,7 @@ func (g *Generator[T]) testReset(t *testing.T) {
 
 func (g *Generator[T]) testWait(t *testing.T) {
 	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(7), RollbackPolicy: sortid.RollbackWait})
-	first := Must[T](t)(gen.Generate())
+	first := check.Must(gen.Generate())(t)
 	clock.Add(-beyond)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -590,7 +580,7 @@ func (g *Generator[T]) testWait(t *testing.T) {
 			clock.Add(time.Second)
 		}
 	}()
-	Increasing(t, []T{first, Must[T](t)(gen.Generate())})
+	Increasing(t, []T{first, check.Must(gen.Generate())(t)})
 }
 
 // With RollbackWait, a wait ends at the first tick within the allowance.
@@ -598,7 +588,7 @@ func (g *Generator[T]) testWaitTarget(t *testing.T) {
 	const ticks = 5
 	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(7),
 		RollbackPolicy: sortid.RollbackWait, RollbackAllowance: ticks * g.Tick})
-	first := Must[T](t)(gen.Generate())
+	first := check.Must(gen.Generate())(t)
 	clock.Add(-(ticks + 1) * g.Tick)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
@@ -610,12 +600,12 @@ func (g *Generator[T]) testWaitTarget(t *testing.T) {
 	}
 	clock.Add(g.Tick)
 	// The context has ended, so a wait is an error.
-	Increasing(t, []T{first, Must[T](t)(gen.GenerateContext(ctx))})
+	Increasing(t, []T{first, check.Must(gen.GenerateContext(ctx))(t)})
 }
 
 func (g *Generator[T]) testDefaultPolicy(t *testing.T) {
 	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(8)})
-	Must[T](t)(gen.Generate())
+	check.Must(gen.Generate())(t)
 	clock.Add(-beyond)
 	_, err := gen.Generate()
 	if want := g.Default == sortid.RollbackAbort; errors.Is(err, sortid.ErrClockRollback) != want {
@@ -651,7 +641,7 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 				t.Fatalf("%d IDs without any entropy", len(ids))
 			}
 			source.Left = 1000
-			ids = append(ids, Must[T](t)(gen.Generate()))
+			ids = append(ids, check.Must(gen.Generate())(t))
 			if !g.Unordered {
 				Increasing(t, ids)
 			}
@@ -682,9 +672,9 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 					t.Fatalf("with %d bytes of entropy: %v, %v, want ErrEntropy", n, id, err)
 				}
 				source.Left = all
-				id = Must[T](t)(gen.Generate())
+				id = check.Must(gen.Generate())(t)
 			}
-			if want := Must[T](t)(sound.Generate()); id != want {
+			if want := check.Must(sound.Generate())(t); id != want {
 				t.Fatalf("round %d: %v after a failure with %d bytes of entropy, want %v", i, id, n,
 					want)
 			}
@@ -704,7 +694,7 @@ func (g *Generator[T]) testEntropyLater(t *testing.T) {
 		}
 		source.Left = all
 		clock.Add(g.Tick)
-		if ids = append(ids, Must[T](t)(gen.Generate())); !g.Unordered {
+		if ids = append(ids, check.Must(gen.Generate())(t)); !g.Unordered {
 			Increasing(t, ids[len(ids)-2:])
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/window"
 )
 
@@ -38,7 +39,7 @@ func (g *Leased[T]) lease(node uint32, ticks int64) *window.Window {
 
 func (g *Leased[T]) generator(t testing.TB, l sortid.Lease, s Setup) Gen[T] {
 	t.Helper()
-	return Must[Gen[T]](t)(g.New(t, l, s))
+	return check.Must(g.New(t, l, s))(t)
 }
 
 // start returns a generator, its lease of a node ID for some ticks, and its clock.
@@ -88,12 +89,12 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 	var ids []T
 	for tick := range int64(3) {
 		for range 3 {
-			ids = append(ids, Must[T](t)(gen.Generate()))
+			ids = append(ids, check.Must(gen.Generate())(t))
 			g.check(t, ids[len(ids)-1], 5, tick)
 		}
 		if tick == 2 {
 			clock.Add(g.Tick - time.Microsecond) // the last granted moment
-			ids = append(ids, Must[T](t)(gen.Generate()))
+			ids = append(ids, check.Must(gen.Generate())(t))
 			g.check(t, ids[len(ids)-1], 5, tick)
 			clock.Add(time.Microsecond - g.Tick)
 		}
@@ -110,22 +111,22 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 		}
 	}
 	l.Set(window.Grant{NodeID: 6, Lo: g.now() + 3, Hi: g.now() + 9}, 0)
-	ids = append(ids, Must[T](t)(gen.Generate()))
+	ids = append(ids, check.Must(gen.Generate())(t))
 	g.check(t, ids[len(ids)-1], 6, 3)
 	l.Set(window.Grant{NodeID: 2, Lo: g.now() + 5, Hi: g.now() + 9}, 0)
-	ids = append(ids, Must[T](t)(gen.Generate())) // the generator has already claimed this tick
+	ids = append(ids, check.Must(gen.Generate())(t)) // the generator has already claimed this tick
 	g.check(t, ids[len(ids)-1], 6, 3)
 	clock.Add(g.Tick)
-	ids = append(ids, Must[T](t)(gen.Generate()))
+	ids = append(ids, check.Must(gen.Generate())(t))
 	g.check(t, ids[len(ids)-1], 2, 5)
 	Increasing(t, ids)
 }
 
 func (g *Leased[T]) testLater(t *testing.T) {
 	gen, _, clock := g.start(t, 5, 3, Start.Add(-2*g.Tick), Setup{Entropy: Entropy(1)})
-	ids := []T{Must[T](t)(gen.Generate()), Must[T](t)(gen.Generate())}
+	ids := []T{check.Must(gen.Generate())(t), check.Must(gen.Generate())(t)}
 	clock.Add(2 * g.Tick)
-	ids = append(ids, Must[T](t)(gen.Generate()))
+	ids = append(ids, check.Must(gen.Generate())(t))
 	for _, id := range ids {
 		g.check(t, id, 5, 0)
 	}
@@ -150,10 +151,10 @@ func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 				}
 			}
 			clock.Add(g.Tick)
-			first := Must[T](t)(gen.Generate())
+			first := check.Must(gen.Generate())(t)
 			g.check(t, first, 5, 0)
 			clock.Add(g.Tick)
-			Increasing(t, []T{first, Must[T](t)(gen.Generate())})
+			Increasing(t, []T{first, check.Must(gen.Generate())(t)})
 		}
 	}
 }
@@ -161,10 +162,10 @@ func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 func (g *Leased[T]) testBack(t *testing.T) {
 	gen, _, clock := g.start(t, 5, 100, Start.Add(50*g.Tick), Setup{Entropy: Entropy(1),
 		RollbackPolicy: sortid.RollbackAbort, RollbackAllowance: 20 * g.Tick})
-	ids := []T{Must[T](t)(gen.Generate())}
+	ids := []T{check.Must(gen.Generate())(t)}
 	for range 20 {
 		clock.Add(-g.Tick)
-		ids = append(ids, Must[T](t)(gen.Generate()))
+		ids = append(ids, check.Must(gen.Generate())(t))
 		g.check(t, ids[len(ids)-1], 5, 50)
 	}
 	clock.Add(-g.Tick)
@@ -172,14 +173,14 @@ func (g *Leased[T]) testBack(t *testing.T) {
 		t.Fatalf("beyond the allowance: %v", err)
 	}
 	clock.Add(22 * g.Tick)
-	ids = append(ids, Must[T](t)(gen.Generate()))
+	ids = append(ids, check.Must(gen.Generate())(t))
 	g.check(t, ids[len(ids)-1], 5, 51)
 	Increasing(t, ids)
 }
 
 func (g *Leased[T]) testOverflow(t *testing.T) {
 	gen, l, _ := g.start(t, 5, 4, Start, Setup{Entropy: Entropy(1)})
-	last := Must[T](t)(gen.Generate())
+	last := check.Must(gen.Generate())(t)
 	for ticks := int64(0); ; {
 		id, err := gen.Generate()
 		if errors.Is(err, sortid.ErrLeaseExpired) && ticks == 3 {
@@ -242,7 +243,7 @@ func Ended(t testing.TB) context.Context {
 func (g *Leased[T]) testWait(t *testing.T) {
 	gen, l, clock := g.start(t, 5, 1, Start, Setup{Entropy: Entropy(1),
 		RollbackPolicy: sortid.RollbackWait})
-	first := Must[T](t)(gen.Generate())
+	first := check.Must(gen.Generate())(t)
 	clock.Add(g.Tick)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
@@ -259,7 +260,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 		l.Set(window.Grant{NodeID: 3, Lo: g.now() + 1, Hi: g.now() + 2}, 0)
 	}()
-	second := Must[T](t)(gen.Generate())
+	second := check.Must(gen.Generate())(t)
 	g.check(t, second, 3, 1)
 	Increasing(t, []T{first, second})
 	clock.Add(g.Tick)
@@ -316,11 +317,11 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 
 func (g *Leased[T]) testClose(t *testing.T) {
 	gen, l, clock := g.start(t, 5, 9, Start, Setup{Entropy: Entropy(1)})
-	Must[T](t)(gen.Generate())
+	check.Must(gen.Generate())(t)
 	if used := l.Close() - g.now(); used != 0 {
 		t.Fatalf("used up to tick %d, want 0", used)
 	}
-	g.check(t, Must[T](t)(gen.Generate()), 5, 0)
+	g.check(t, check.Must(gen.Generate())(t), 5, 0)
 	clock.Add(g.Tick)
 	if _, err := gen.Generate(); !errors.Is(err, sortid.ErrLeaseClosed) ||
 		errors.Is(err, sortid.ErrLeaseExpired) {
@@ -464,7 +465,7 @@ func (g *Leased[T]) testClockJumps(t *testing.T) {
 		sortid.RollbackWait} {
 		gen, _, clock := g.start(t, 5, 20, Start, Setup{Entropy: Entropy(1),
 			RollbackPolicy: policy})
-		first := Must[T](t)(gen.Generate())
+		first := check.Must(gen.Generate())(t)
 
 		clock.Add(time.Hour)
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -492,6 +493,6 @@ func (g *Leased[T]) testSharedAhead(t *testing.T) {
 	l, clock := g.lease(5, 20), NewClock(Start)
 	for i := range int64(8) {
 		gen := g.generator(t, l, Setup{Clock: clock.Now, Entropy: Entropy(1)})
-		g.check(t, Must[T](t)(gen.Generate()), 5, i)
+		g.check(t, check.Must(gen.Generate())(t), 5, i)
 	}
 }

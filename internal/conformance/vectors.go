@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/clock"
 )
 
@@ -50,7 +51,7 @@ func VectorsOf(t testing.TB, format string) (v Vectors) {
 		}
 		file = filepath.Join("..", file)
 	}
-	b := Must[[]byte](t)(os.ReadFile(file))
+	b := check.Must(os.ReadFile(file))(t)
 	if err := json.Unmarshal(b, &v); err != nil {
 		t.Fatal(err)
 	}

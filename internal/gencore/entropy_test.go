@@ -9,17 +9,9 @@ import (
 	"math/rand/v2"
 	"testing"
 	"testing/iotest"
-)
 
-func must[T any](t testing.TB) func(T, error) T {
-	return func(w T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w
-	}
-}
+	"github.com/sortid/sortid/internal/check"
+)
 
 // seeded returns a source, and a function that returns the words that the source must return.
 func seeded(seed [32]byte) (*Source, func() uint32) {
@@ -48,14 +40,14 @@ func TestStream(t *testing.T) {
 	for range 100_000 {
 		switch r.IntN(4) {
 		case 0:
-			if w := must[uint32](t)(s.Uint32()); w != want() {
+			if w := check.Must(s.Uint32())(t); w != want() {
 				t.Fatalf("Uint32 = %#x as word %d", w, at)
 			}
 		case 1:
 			if at%bufferSize == bufferSize-1 {
 				want()
 			}
-			if w := must[uint64](t)(s.Uint64()); w != uint64(want())<<32|uint64(want()) {
+			if w := check.Must(s.Uint64())(t); w != uint64(want())<<32|uint64(want()) {
 				t.Fatalf("Uint64 = %#x up to word %d", w, at)
 			}
 		case 2:
@@ -84,13 +76,13 @@ func TestTick(t *testing.T) {
 	for _, from := range []int64{2000, 2999, 1_700_000_000_000, 1_700_000_000_999} {
 		a := systemSource()
 		a.Tick(from)
-		must[uint32](t)(a.Uint32())
+		check.Must(a.Uint32())(t)
 		b := copied(&a)
 		end := from/1000*1000 + 999
 		for i := range 3 * bufferSize {
 			a.Tick(from)
 			b.Tick(end)
-			if x, y := must[uint32](t)(a.Uint32()), must[uint32](t)(b.Uint32()); x != y {
+			if x, y := check.Must(a.Uint32())(t), check.Must(b.Uint32())(t); x != y {
 				t.Fatalf("from %d: word %d differs within the second: a seed was used up early",
 					from, i)
 			}
@@ -104,11 +96,11 @@ func TestTick(t *testing.T) {
 			}
 			seen := map[uint32]bool{}
 			for range 3 * bufferSize {
-				seen[must[uint32](t)(a.Uint32())] = true
+				seen[check.Must(a.Uint32())(t)] = true
 			}
 			same := 0
 			for range 3 * bufferSize {
-				if seen[must[uint32](t)(b.Uint32())] {
+				if seen[check.Must(b.Uint32())(t)] {
 					same++
 				}
 			}
@@ -123,13 +115,13 @@ func TestReseed(t *testing.T) {
 	s, next := seeded([32]byte{2})
 	s.refillsLeft = 2
 	for i := range 2 * bufferSize {
-		if w := must[uint32](t)(s.Uint32()); w != next() {
+		if w := check.Must(s.Uint32())(t); w != next() {
 			t.Fatalf("word %d is %#x", i, w)
 		}
 	}
 	same := 0
 	for range bufferSize {
-		if must[uint32](t)(s.Uint32()) == next() {
+		if check.Must(s.Uint32())(t) == next() {
 			same++
 		}
 	}
@@ -143,7 +135,7 @@ func TestSystemsDiffer(t *testing.T) {
 	a, b := systemSource(), systemSource()
 	same := 0
 	for range 1000 {
-		if must[uint64](t)(a.Uint64()) == must[uint64](t)(b.Uint64()) {
+		if check.Must(a.Uint64())(t) == check.Must(b.Uint64())(t) {
 			same++
 		}
 	}
@@ -160,7 +152,7 @@ func TestDistribution(t *testing.T) {
 	var count [256]int
 	for i := range n {
 		s.Tick(int64(i))
-		w := must[uint32](t)(s.Uint32())
+		w := check.Must(s.Uint32())(t)
 		for bit := range ones {
 			ones[bit] += int(w >> bit & 1)
 		}
@@ -202,11 +194,11 @@ func TestReader(t *testing.T) {
 			if _, _, ok := s.Next96(); ok {
 				t.Fatalf("%s: Next96 without a reading", name)
 			}
-			if w := must[uint32](t)(s.Uint32()); w != binary.BigEndian.Uint32(data[used:]) {
+			if w := check.Must(s.Uint32())(t); w != binary.BigEndian.Uint32(data[used:]) {
 				t.Fatalf("%s: Uint32 = %#x after %d bytes", name, w, used)
 			}
 			used += 4
-			if w := must[uint64](t)(s.Uint64()); w != binary.BigEndian.Uint64(data[used:]) {
+			if w := check.Must(s.Uint64())(t); w != binary.BigEndian.Uint64(data[used:]) {
 				t.Fatalf("%s: Uint64 = %#x after %d bytes", name, w, used)
 			}
 			used += 8
@@ -254,7 +246,7 @@ func TestAllocations(t *testing.T) {
 	zeros := zero{}
 	for name, s := range map[string]Source{"system": systemSource(), "reader": sourceOf(zeros)} {
 		ms := int64(0)
-		must[uint32](t)(s.Uint32())
+		check.Must(s.Uint32())(t)
 		if n := testing.AllocsPerRun(10_000, func() {
 			ms += 10
 			s.Tick(ms)

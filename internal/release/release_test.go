@@ -10,15 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
@@ -27,7 +21,7 @@ func git(t *testing.T, dir string, args ...string) string {
 	if errors.Is(err, exec.ErrNotFound) {
 		t.Skip("git is not installed; to run this test: .ci/setup, or install it")
 	}
-	check(t, err)
+	check.OK(t, err)
 	return out
 }
 
@@ -45,12 +39,11 @@ func released(t *testing.T) (dir, remote string) {
 		"dev/go.mod":   "module " + rootPath + "/dev" + requires,
 	} {
 		name = filepath.Join(dir, name)
-		check(t, os.MkdirAll(filepath.Dir(name), 0o755))
-		check(t, os.WriteFile(name, []byte(text), 0o644))
+		check.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		check.OK(t, os.WriteFile(name, []byte(text), 0o644))
 	}
-	c, err := open(dir)
-	check(t, err)
-	check(t, c.bump("v0.5.0"))
+	c := check.Must(open(dir))(t)
+	check.OK(t, c.bump("v0.5.0"))
 	git(t, remote, "init", "-q", "--bare")
 	git(t, dir, "init", "-q")
 	git(t, dir, "remote", "add", "origin", remote)
@@ -64,15 +57,14 @@ func commit(t *testing.T, dir string) {
 }
 
 func replace(t *testing.T, name, old, new string) {
-	data, err := os.ReadFile(name)
-	check(t, err)
-	check(t, os.WriteFile(name, bytes.Replace(data, []byte(old), []byte(new), 1), 0o644))
+	data := check.Must(os.ReadFile(name))(t)
+	check.OK(t, os.WriteFile(name, bytes.Replace(data, []byte(old), []byte(new), 1), 0o644))
 }
 
 func tag(t *testing.T, dir string, dryRun bool, checks ...[]string) (string, error) {
 	t.Helper()
 	c, err := open(dir)
-	check(t, err)
+	check.OK(t, err)
 	var out bytes.Buffer
 	err = (&tagging{clone: c, version: "v0.5.0", remote: "origin", checks: checks, dryRun: dryRun,
 		out: &out}).run()
@@ -85,8 +77,7 @@ func TestBump(t *testing.T) {
 	if err != nil || !bytes.HasSuffix(text, []byte("replace "+rootPath+" v0.5.0 => .\n")) {
 		t.Errorf("%v, go.work:\n%s", err, text)
 	}
-	c, err := open(dir)
-	check(t, err)
+	c := check.Must(open(dir))(t)
 	if v, err := c.version(); v != "v0.5.0" || err != nil {
 		t.Errorf("the version is %q, %v", v, err)
 	}
@@ -108,7 +99,7 @@ func TestTag(t *testing.T) {
 		t.Errorf("a dry run made the tags %q", tags)
 	}
 	_, err := tag(t, dir, false)
-	check(t, err)
+	check.OK(t, err)
 	if tags := git(t, remote, "tag"); tags != "store/v0.5.0\nv0.5.0" {
 		t.Errorf("the remote has the tags %q", tags)
 	}
@@ -146,7 +137,7 @@ func TestTagRefuses(t *testing.T) {
 			want: "CHANGELOG.md"},
 		{name: "a push that fails", change: func(t *testing.T, _, remote string) {
 			hook := filepath.Join(remote, "hooks", "pre-receive")
-			check(t, os.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), 0o755))
+			check.OK(t, os.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), 0o755))
 		}, want: "git push"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
