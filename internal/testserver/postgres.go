@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -28,6 +29,51 @@ func Postgres(t testing.TB) string {
 // a password.
 func StartPostgres(t testing.TB, settings ...string) *Server {
 	t.Helper()
+	return startPostgres(t, func(dir string) *exec.Cmd {
+		passwords := filepath.Join(dir, "password")
+		if err := os.WriteFile(passwords, []byte("pass-word\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return exec.Command("initdb", "-U", "postgres", "--pwfile", passwords, "-A", "scram-sha-256",
+			"-E", "UTF8", "--no-locale", "--no-sync")
+	}, settings)
+}
+
+// StartPostgresPair starts a primary with settings, and a standby of it.
+func StartPostgresPair(t testing.TB, settings ...string) ([]*Server, *Network) {
+	t.Helper()
+	primary := StartPostgres(t)
+	network, link := newNetwork(), FreePort(t)
+	host := strings.TrimPrefix(primary.URL, postgresUser)
+	host, _, _ = strings.Cut(host, "/")
+	network.link(t, address(link), 1, 0, host, nil)
+	standby := startPostgres(t, func(string) *exec.Cmd {
+		return exec.Command("pg_basebackup", "--write-recovery-conf", "--checkpoint=fast", "--no-sync",
+			fmt.Sprintf("--dbname=%s%s/postgres", postgresUser, address(link)))
+	}, nil)
+	for _, s := range settings { // without a standby, a server could not start with some settings
+		name, value, _ := strings.Cut(s, "=")
+		psql.exec(t, primary.URL, fmt.Sprintf("ALTER SYSTEM SET %s = '%s'", name, value))
+	}
+	psql.exec(t, primary.URL, "SELECT pg_reload_conf()")
+	return []*Server{primary, standby}, network
+}
+
+// Psql runs a statement, and returns its result as text.
+func Psql(t testing.TB, s *Server, statement string) string {
+	t.Helper()
+	text, err := psql(t.Context(), s.URL, statement)
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	return text
+}
+
+const postgresUser = "postgres://postgres:pass-word@"
+
+// startPostgres starts a server with the data that a program makes in a folder.
+func startPostgres(t testing.TB, with func(dir string) *exec.Cmd, settings []string) *Server {
+	t.Helper()
 	Waits(t, "needs a server")
 	program, err := postgresProgram("initdb")
 	if err == nil {
@@ -38,34 +84,32 @@ func StartPostgres(t testing.TB, settings ...string) *Server {
 			"listens at 127.0.0.1:5432, and initdb cannot run: %v", err), Install)
 	}
 	dir := tempDir(t)
-	data, passwords := filepath.Join(dir, "data"), filepath.Join(dir, "password")
-	if err := os.WriteFile(passwords, []byte("pass-word\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	data := filepath.Join(dir, "data")
 	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	setUser := runAs(t, "postgres", data)
-	initdb := exec.Command(program, "-D", data, "-U", "postgres",
-		"--pwfile", passwords, "-A", "scram-sha-256", "-E", "UTF8", "--no-locale", "--no-sync")
-	initdb.Dir = data
-	setUser(initdb)
-	command(t, initdb)
+	run := func(cmd *exec.Cmd) *exec.Cmd {
+		cmd.Path = filepath.Join(filepath.Dir(program), cmd.Args[0])
+		cmd.Err = nil // the program need not be in the PATH
+		cmd.Args = append(cmd.Args, "-D", data)
+		cmd.Dir = data
+		setUser(cmd)
+		return cmd
+	}
+	command(t, run(with(dir)))
 
 	port := FreePort(t)
-	server := fmt.Sprintf("postgres://postgres:pass-word@%s/postgres", address(port))
-	args := []string{"-D", data, "-p", fmt.Sprint(port), "-c", "listen_addresses=127.0.0.1",
+	server := postgresUser + address(port) + "/postgres"
+	args := []string{"-p", fmt.Sprint(port), "-c", "listen_addresses=127.0.0.1",
 		"-c", "unix_socket_directories=", "-c", "shared_buffers=16MB"}
 	for _, s := range settings {
 		args = append(args, "-c", s)
 	}
-	return (&Server{URL: server, Dir: data, t: t, command: func() *exec.Cmd {
-		cmd := exec.Command(filepath.Join(filepath.Dir(program), "postgres"), args...)
-		cmd.Dir = data
-		setUser(cmd)
-		return cmd
-	}, ready: func(ctx context.Context) error { return psqlServes(ctx, server) },
-		crash: syscall.SIGQUIT, // the processes of connections also end, without a checkpoint
+	return (&Server{URL: server, Dir: data, t: t,
+		command: func() *exec.Cmd { return run(exec.Command("postgres", args...)) },
+		ready:   func(ctx context.Context) error { return psqlServes(ctx, server) },
+		crash:   syscall.SIGQUIT, // the processes of connections also end, without a checkpoint
 	}).start()
 }
 

@@ -52,11 +52,11 @@ func TestRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := redisCall(t.Context(), u, "SET", "key", "value"); err == nil {
+	if _, err := redisCall(t.Context(), u, "SET", "key", "value"); err == nil {
 		t.Fatal("a server with a password serves without it")
 	}
 	u.User = url.UserPassword("", "pass word")
-	if err := redisCall(t.Context(), u, "SET", "key", "value"); err != nil {
+	if _, err := redisCall(t.Context(), u, "SET", "key", "value"); err != nil {
 		t.Fatal(err)
 	}
 	s.Stop()
@@ -65,7 +65,7 @@ func TestRedis(t *testing.T) {
 	}
 	s.Start()
 	// LTRIM fails if the key is not a list, but not if it is missing.
-	if err := redisCall(t.Context(), u, "LTRIM", "key", "0", "1"); err == nil {
+	if _, err := redisCall(t.Context(), u, "LTRIM", "key", "0", "1"); err == nil {
 		t.Error("after a stop: the key is gone")
 	}
 
@@ -77,11 +77,11 @@ func TestRedis(t *testing.T) {
 			t.Fatal(err)
 		}
 		key = own.Query().Get("prefix") + "key"
-		if err := redisCall(t.Context(), u, "SET", key, "value"); err != nil {
+		if _, err := redisCall(t.Context(), u, "SET", key, "value"); err != nil {
 			t.Fatal(err)
 		}
 	})
-	if err := redisCall(t.Context(), u, "LTRIM", key, "0", "1"); err != nil {
+	if _, err := redisCall(t.Context(), u, "LTRIM", key, "0", "1"); err != nil {
 		t.Errorf("after a test its key is there: %v", err)
 	}
 }
