@@ -261,63 +261,71 @@ func leaseEvictCommand(c *console.Console) *cobra.Command {
 		if *ahead < 0 {
 			return console.UsageErrorf("--ahead %v: want 0s or more", *ahead)
 		}
-		var r *realms.Realm
-		var e realms.Entry
-		if err := st.Use(args[0], func(ctx context.Context, s store.Source) error {
-			for began := time.Now(); ; {
-				var b lease.Block
-				var err error
-				if r, b, err = realms.ReadNode(ctx, s, st.Realm, args[1]); err != nil {
-					return err
-				}
-				e = r.EntryOf(b)
-				if e.IsHeld() || e.Waits() || time.Since(began) >= r.MaxAge {
-					return nil
-				}
-				select {
-				case <-time.After(time.Second):
-				case <-ctx.Done():
-					return nil
-				}
-			}
-		}); err != nil {
+		r, e, err := readUsed(st, args[0], args[1])
+		switch {
+		case err != nil:
 			return err
-		}
-		if e.Waits() {
+		case e.Waits():
 			return reclaim(c, st, args[0], r, e, *ahead, *yes)
+		case e.IsHeld():
+			return evict(c, st, args[0], r, e, *yes)
 		}
-		if !e.IsHeld() {
-			err := fmt.Errorf("nobody holds node ID %s of realm %q", args[1], r.Name)
-			if e.LeadMS != nil && *e.LeadMS > 0 {
-				err = fmt.Errorf("%w; the next holder can use it from %s on", err, e.Until)
-			}
-			return err
+		err = fmt.Errorf("nobody holds node ID %s of realm %q", args[1], r.Name)
+		if e.LeadMS != nil && *e.LeadMS > 0 {
+			err = fmt.Errorf("%w; the next holder can use it from %s on", err, e.Until)
 		}
-		if err := c.Confirm(*yes, `Node ID %s of realm %q is held by %s, granted until %s.
-The process can use it until then at most, and then gets another node ID.
-Take it?`, e.Block, r.Name, e.Who(), e.Until); err != nil {
-			return err
-		}
-		return st.Use(args[0], func(ctx context.Context, s store.Source) error {
-			held, err := realms.Evict(ctx, s, e)
-			switch {
-			case err != nil:
-				return err
-			case !held:
-				return fmt.Errorf(
-					"node ID %s of realm %q has been given back by %s in the meantime; "+
-						"nothing was changed",
-					e.Block, r.Name, e.Who())
-			}
-			fmt.Fprintf(c.Err,
-				"sortid: node ID %s of realm %q is taken from %s; "+
-					"that process can use it until %s at most, "+
-					"and other processes can have the node ID from then on\n",
-				e.Block, r.Name, e.Who(), e.Until)
-			return nil
-		})
+		return err
 	}
 	return cmd
+}
+
+// readUsed reads a node ID. If nobody uses it, the entry may be older than its holder, so readUsed
+// reads it again until it cannot be.
+func readUsed(st *nodeid.StoreFlags, url, node string) (r *realms.Realm, e realms.Entry, err error) {
+	err = st.Use(url, func(ctx context.Context, s store.Source) error {
+		for began := time.Now(); ; {
+			var b lease.Block
+			var err error
+			if r, b, err = realms.ReadNode(ctx, s, st.Realm, node); err != nil {
+				return err
+			}
+			e = r.EntryOf(b)
+			if e.IsHeld() || e.Waits() || time.Since(began) >= r.MaxAge {
+				return nil
+			}
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	})
+	return r, e, err
+}
+
+// evict takes a node ID from its holder.
+func evict(c *console.Console, st *nodeid.StoreFlags, url string, r *realms.Realm, e realms.Entry,
+	yes bool) error {
+	if err := c.Confirm(yes, `Node ID %s of realm %q is held by %s, granted until %s.
+The process can use it until then at most, and then gets another node ID.
+Take it?`, e.Block, r.Name, e.Who(), e.Until); err != nil {
+		return err
+	}
+	return st.Use(url, func(ctx context.Context, s store.Source) error {
+		held, err := realms.Evict(ctx, s, e)
+		switch {
+		case err != nil:
+			return err
+		case !held:
+			return fmt.Errorf("node ID %s of realm %q has been given back by %s in the meantime; "+
+				"nothing was changed", e.Block, r.Name, e.Who())
+		}
+		fmt.Fprintf(c.Err, "sortid: node ID %s of realm %q is taken from %s; "+
+			"that process can use it until %s at most, "+
+			"and other processes can have the node ID from then on\n",
+			e.Block, r.Name, e.Who(), e.Until)
+		return nil
+	})
 }
 
 // reclaim frees a node ID that waits after its last use.

@@ -165,18 +165,23 @@ func New(c Config) (*Server, error) {
 	}
 	s.registerPage()
 
-	handler := compressIfAsked(compress(s.mux), s.mux)
-	if len(c.Origins) > 0 {
-		handler = cors.New(cors.Options{
-			AllowedOrigins: c.Origins,
-			AllowedMethods: methods,
-			AllowedHeaders: []string{"Authorization", "Content-Type", "Accept"},
-			ExposedHeaders: []string{"X-Request-Id", "Retry-After", "Location"},
-			MaxAge:         600,
-		}).Handler(handler)
-	}
+	handler := allowOrigins(compressIfAsked(compress(s.mux), s.mux), c.Origins)
 	s.handler = c.Tokens.Identify(s.monitor.observe(s.admit(guard.Protect(handler))))
 	return s, nil
+}
+
+// allowOrigins lets web pages of these origins call a handler.
+func allowOrigins(handler http.Handler, origins []string) http.Handler {
+	if len(origins) == 0 {
+		return handler
+	}
+	return cors.New(cors.Options{
+		AllowedOrigins: origins,
+		AllowedMethods: methods,
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept"},
+		ExposedHeaders: []string{"X-Request-Id", "Retry-After", "Location"},
+		MaxAge:         600,
+	}).Handler(handler)
 }
 
 // methods are all methods that endpoints accept.

@@ -69,60 +69,69 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 			ps = append(ps, r.p)
 		}
 	}
-	adjusted := findings.Holm(ps) // one for each result; the loop below removes them
+	adjusted := findings.Holm(ps) // one for each result
 	for i, f := range s.fields {
-		entry := report.Field{Name: f.name, Width: f.width, Values: f.n, P: 1, Adjusted: 1,
-			Ones: []float64{}}
-		check := func(k kind) *findings.Check {
-			return found.Check("random."+f.name+"."+k.name, f.name+": "+k.title, f.name+": "+k.wrong)
+		if entry, ok := f.judge(found, results[i], adjusted, len(ps)); ok {
+			fields = append(fields, entry)
 		}
-		same, tests := testSame, kinds
-		if f.digits != nil {
-			same, tests = testConstant, digitKinds
-			entry.Width, entry.Digits = 0, f.digits.tested
-		}
-		f.judgeSame(check(same))
-		if f.SameOnly {
-			continue
-		}
-		checks, worst := map[kind]*findings.Check{}, map[kind]float64{}
-		for _, k := range tests {
-			checks[k], worst[k] = check(k), math.Inf(1)
-		}
-		for _, r := range results[i] {
-			c := checks[r.kind]
-			entry.Tests++
-			if r.p < entry.P {
-				entry.P, entry.Adjusted, entry.Worst = r.p, adjusted[0], r.note
-			}
-			if r.p < worst[r.kind] {
-				worst[r.kind] = r.p
-				c.Detail = r.note + ", p " + words.Probability(r.p)
-			}
-			if adjusted[0] < familyErrorRate {
-				c.Count++
-			}
-			adjusted = adjusted[1:]
-		}
-		enough := f.n > 1 && findings.Coin(0, f.n)*float64(len(ps)) < familyErrorRate
-		for k, c := range checks {
-			if f.untestable() || f.guarded() && c.Detail == "" {
-				c.Skip("bits or digits of %s are always the same", f.name)
-			} else if f.Unordered && (k.name == testRuns.name || k == testSerial) {
-				c.Skip("the values are not in the order of generation")
-			} else if c.Detail == "" || !enough {
-				c.Skip("too few values: %s", words.Count(f.n))
-			}
-		}
-		for bit := f.width - 1; bit >= 0 && f.n > 0 && f.digits == nil; bit-- {
-			entry.Ones = append(entry.Ones, float64(f.ones(bit))/float64(f.n))
-		}
-		if enough && entry.Tests > 0 {
-			entry.Bias = f.detectableBias(len(ps))
-		}
-		fields = append(fields, entry)
+		adjusted = adjusted[len(results[i]):]
 	}
 	return fields
+}
+
+// judge adds the checks of a field, and reports whether it was tested for more than sameness. The
+// parameter adjusted begins with the field's adjusted p-values, and tests is the number of all tests.
+func (f *Field) judge(found *findings.List, results []result, adjusted []float64, tests int) (
+	entry report.Field, tested bool) {
+	entry = report.Field{Name: f.name, Width: f.width, Values: f.n, P: 1, Adjusted: 1,
+		Ones: []float64{}}
+	check := func(k kind) *findings.Check {
+		return found.Check("random."+f.name+"."+k.name, f.name+": "+k.title, f.name+": "+k.wrong)
+	}
+	same, possible := testSame, kinds
+	if f.digits != nil {
+		same, possible = testConstant, digitKinds
+		entry.Width, entry.Digits = 0, f.digits.tested
+	}
+	f.judgeSame(check(same))
+	if f.SameOnly {
+		return entry, false
+	}
+	checks, worst := map[kind]*findings.Check{}, map[kind]float64{}
+	for _, k := range possible {
+		checks[k], worst[k] = check(k), math.Inf(1)
+	}
+	for i, r := range results {
+		c := checks[r.kind]
+		entry.Tests++
+		if r.p < entry.P {
+			entry.P, entry.Adjusted, entry.Worst = r.p, adjusted[i], r.note
+		}
+		if r.p < worst[r.kind] {
+			worst[r.kind] = r.p
+			c.Detail = r.note + ", p " + words.Probability(r.p)
+		}
+		if adjusted[i] < familyErrorRate {
+			c.Count++
+		}
+	}
+	enough := f.n > 1 && findings.Coin(0, f.n)*float64(tests) < familyErrorRate
+	for k, c := range checks {
+		if f.untestable() || f.guarded() && c.Detail == "" {
+			c.Skip("bits or digits of %s are always the same", f.name)
+		} else if f.Unordered && (k.name == testRuns.name || k == testSerial) {
+			c.Skip("the values are not in the order of generation")
+		} else if c.Detail == "" || !enough {
+			c.Skip("too few values: %s", words.Count(f.n))
+		}
+	}
+	for bit := f.width - 1; bit >= 0 && f.n > 0 && f.digits == nil; bit-- {
+		entry.Ones = append(entry.Ones, float64(f.ones(bit))/float64(f.n))
+	}
+	if enough && entry.Tests > 0 {
+		entry.Bias = f.detectableBias(tests)
+	}
+	return entry, true
 }
 
 const (
