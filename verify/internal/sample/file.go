@@ -25,7 +25,7 @@ func Open(name string) (io.ReadCloser, error) {
 		return nil, err
 	case info.IsDir():
 		f.Close()
-		return nil, fmt.Errorf("%s is a directory", name)
+		return nil, fmt.Errorf("%s: is a directory", name)
 	case !info.Mode().IsRegular():
 		return f, nil
 	}

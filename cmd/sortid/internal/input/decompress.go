@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"compress/bzip2"
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
@@ -30,13 +32,13 @@ func Plain(r io.Reader) (io.ReadCloser, error) {
 	case begins(b, gzipMagic):
 		d, err := gzip.NewReader(b)
 		if err != nil {
-			return nil, err
+			return nil, damage(err)
 		}
 		plain = d
 	case begins(b, zstdMagic):
 		d, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 		if err != nil {
-			return nil, err
+			return nil, damage(err)
 		}
 		plain = d.IOReadCloser()
 	case begins(b, bzip2Magic):
@@ -44,7 +46,7 @@ func Plain(r io.Reader) (io.ReadCloser, error) {
 	case begins(b, xzMagic):
 		d, err := xz.NewReader(b)
 		if err != nil {
-			return nil, err
+			return nil, damage(err)
 		}
 		plain = io.NopCloser(d)
 	default:
@@ -53,12 +55,23 @@ func Plain(r io.Reader) (io.ReadCloser, error) {
 	out, in := io.Pipe()
 	go func() {
 		defer plain.Close()
-		in.CloseWithError(forward(in, plain, b))
+		in.CloseWithError(damage(forward(in, plain, b)))
 	}()
 	return struct {
 		io.Reader
 		io.Closer
 	}{decode(bufio.NewReader(out)), out}, nil
+}
+
+// damage says what an error of decompression means.
+func damage(err error) error {
+	switch {
+	case err == nil || err == io.EOF:
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the compressed data is cut short")
+	}
+	return fmt.Errorf("cannot be decompressed: %w", err)
 }
 
 // decode decodes UTF-16 if the text begins with its byte-order mark.

@@ -34,7 +34,7 @@ func Texts(c *console.Console, args []string, parallel bool, appendResult Functi
 		var err error
 		if arg != "-" {
 			err = w.argument(i+1, arg)
-		} else if err = CheckOutput(c, arg); err == nil {
+		} else if err = Begin(c, arg, IDs); err == nil {
 			err = w.lines(c.In)
 		}
 		if err != nil {
@@ -129,13 +129,9 @@ func (w *writer) write(r *result) error {
 }
 
 func (w *writer) lines(in io.Reader) error {
-	if w.console.InTerminal && !w.console.Quiet {
-		fmt.Fprintln(w.console.Err,
-			"sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
-	}
 	plain, err := Plain(Counter{in, &w.read})
 	if err != nil {
-		return fmt.Errorf("cannot read standard input: %w", err)
+		return Fault(Stdin, err)
 	}
 	defer plain.Close()
 	w.in, w.turn = newBlockReader(plain), make(chan struct{})
@@ -210,7 +206,7 @@ func (w *writer) end(j *job, r *result) error {
 		return j.err
 	case j.err != nil:
 		w.failed = true
-		return fmt.Errorf("cannot read standard input: %w", j.err)
+		return Fault(Stdin, j.err)
 	}
 	err := w.write(r)
 	w.failed = err != nil

@@ -3,7 +3,6 @@ package scan
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -68,15 +67,11 @@ func (f *files) begin(names []string) {
 // open reads a file. It adds the file's name to errors, except to errors from the function part.
 func (f *files) open(name string) error {
 	in := f.console.In
-	f.name = "standard input"
-	if err := input.CheckOutput(f.console, name); err != nil {
+	f.name = input.Stdin
+	if err := input.Begin(f.console, name, input.Text); err != nil {
 		return err
 	}
-	if name == stdin {
-		if f.console.InTerminal && !f.console.Quiet {
-			fmt.Fprintln(f.console.Err, "sortid: reading text from the terminal; Ctrl-D ends")
-		}
-	} else {
+	if name != stdin {
 		file, err := os.Open(name)
 		if err != nil {
 			return err
@@ -92,10 +87,7 @@ func (f *files) open(name string) error {
 	if err == nil || errors.As(err, new(partError)) {
 		return err
 	}
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		err = path.Err
-	}
-	return readError{fmt.Errorf("%s: %w", f.name, err)}
+	return readError{input.Fault(f.name, err)}
 }
 
 // A readError ends the reading of an open file. Its parts before were read.

@@ -3,7 +3,6 @@ package tester
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -24,16 +23,27 @@ type source struct {
 	opened *sourceLines // the method guess sets it, the method read returns it
 }
 
+func (v *Tester) sources(names []string) (all []*source, err error) {
+	for _, name := range names {
+		s := v.source(name)
+		if s.stdin && slices.ContainsFunc(all, func(s *source) bool { return s.stdin }) {
+			return nil, console.UsageErrorf("standard input can be read only once")
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
 func (v *Tester) source(name string) *source {
 	s := &source{stdin: name == "-"}
 	if s.stdin {
-		s.in = duplicates.Source{Name: "standard input", Once: true, Open: v.openStdin}
+		s.in = duplicates.Source{Name: input.Stdin, Once: true, Open: v.openStdin}
 	} else {
 		s.in = duplicates.File(name)
 	}
 	open := s.in.Open
 	s.in.Open = func() (io.ReadCloser, error) {
-		if err := input.CheckOutput(v.Console, name); err != nil {
+		if err := input.Begin(v.Console, name, input.IDs); err != nil {
 			return nil, err
 		}
 		return open()
@@ -113,7 +123,7 @@ func (s *source) read() (*sourceLines, error) {
 	plain, err := input.Plain(file)
 	if err != nil {
 		file.Close()
-		return nil, fmt.Errorf("%s: cannot be decompressed: %w", s.in.Name, err)
+		return nil, input.Fault(s.in.Name, err)
 	}
 	return &sourceLines{file: file, plain: plain}, nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/input"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
@@ -87,8 +88,11 @@ func (v *Tester) Run(name string, files []string) error {
 	p := &printer{tester: v, out: bufio.NewWriter(to)}
 	ctx := untilSignal()
 	v.Options.Sources = new(verify.Sources)
-	for _, file := range files {
-		s := v.source(file)
+	sources, err := v.sources(files)
+	if err != nil {
+		return err
+	}
+	for _, s := range sources {
 		r, err := v.one(ctx, name, s)
 		if r != nil && r.Bytes == 0 && s.stdin && ctx.Err() == nil {
 			if v.Output == "report" {
@@ -113,10 +117,6 @@ func (v *Tester) Run(name string, files []string) error {
 }
 
 func (v *Tester) one(ctx context.Context, name string, s *source) (*report.Report, error) {
-	if s.stdin && v.Console.InTerminal {
-		fmt.Fprintln(v.Console.Err,
-			"sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
-	}
 	if name == "" {
 		var err error
 		if name, err = formatOf(ctx, false, s); err != nil {
@@ -220,13 +220,9 @@ func (p *printer) end(duplicates *report.Unique) (err error) {
 
 // Unique looks for duplicates in all sources together.
 func (v *Tester) Unique(name string, files []string) (err error) {
-	var all []*source
-	for _, file := range files {
-		s := v.source(file)
-		if s.stdin && slices.ContainsFunc(all, func(s *source) bool { return s.stdin }) {
-			return console.UsageErrorf("standard input can be read only once")
-		}
-		all = append(all, s)
+	all, err := v.sources(files)
+	if err != nil {
+		return err
 	}
 	if name == "" {
 		if name, err = formatOf(context.Background(), true, all...); err != nil {
@@ -281,7 +277,7 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 		}
 	}
 	if !v.Console.InTerminal || !slices.ContainsFunc(
-		sources, func(s duplicates.Source) bool { return s.Name == "standard input" }) {
+		sources, func(s duplicates.Source) bool { return s.Name == input.Stdin }) {
 		var last duplicates.Progress
 		v.Duplicates.Progress = func(p duplicates.Progress) {
 			if bar == nil || p.Stage != last.Stage || p.Total != last.Total {
