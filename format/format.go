@@ -69,9 +69,6 @@ func (f *Format) Source() string { return spec.Of(f).Source }
 // Example returns the text of an ID.
 func (f *Format) Example() string { return spec.Of(f).Example }
 
-// Alphabet returns what the format's own texts look like, in words.
-func (f *Format) Alphabet() string { return spec.Of(f).Text.Alphabet }
-
 // Bits returns the size of an ID in bits.
 func (f *Format) Bits() int { return spec.Of(f).Bits }
 

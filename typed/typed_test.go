@@ -108,6 +108,28 @@ func TestNewMakesIDsOfEachFormat(t *testing.T) {
 	}
 }
 
+func TestNewAtMakesIDsOfATime(t *testing.T) {
+	at := time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)
+	check := func(a, b interface{ Time() time.Time }, err error) {
+		t.Helper()
+		if err != nil || !a.Time().Equal(at) || a == b {
+			t.Errorf("%v, %v, %v; want two IDs of %v", a, b, err, at)
+		}
+	}
+	a, err := NewAt[UserID](at)
+	b, _ := NewAt[UserID](at)
+	check(a, b, err)
+	c, err := NewAt[ID[user, scru160.ID]](at)
+	d, _ := NewAt[ID[user, scru160.ID]](at)
+	check(c, d, err)
+	e, err := NewAt[ID[user, euid.ID]](at)
+	f, _ := NewAt[ID[user, euid.ID]](at)
+	check(e, f, err)
+	if _, err := NewAt[UserID](time.Unix(-1, 0)); !errors.Is(err, sortid.ErrTimeRange) {
+		t.Errorf("before 1970: %v, want ErrTimeRange", err)
+	}
+}
+
 func TestTextsSortLikeIDs(t *testing.T) {
 	ids := make([]UserID, 1000)
 	for i := range ids {

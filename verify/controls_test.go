@@ -38,7 +38,7 @@ func TestSound(t *testing.T) {
 		seeds = 4
 	}
 	for _, s := range controls.Subjects {
-		if controls.UnderRace && s.Mode != "" { // a mode does not change the goroutines
+		if testserver.UnderRace && s.Mode != "" { // a mode does not change the goroutines
 			continue
 		}
 		t.Run(s.Format+"/"+s.Mode, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestEveryFormat(t *testing.T) {
 
 func TestNegativeControls(t *testing.T) {
 	for i, c := range broken(t) {
-		if controls.UnderRace && i%8 > 0 { // all controls have the same goroutines
+		if testserver.UnderRace && i%8 > 0 { // all controls have the same goroutines
 			continue
 		}
 		if testing.Short() && i%4 > 0 {

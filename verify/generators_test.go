@@ -17,7 +17,6 @@ import (
 	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/testserver"
-	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -208,7 +207,7 @@ func TestGenerators(t *testing.T) {
 	switch {
 	case testserver.Soak(t) > 0:
 		n *= 10
-	case controls.UnderRace:
+	case testserver.UnderRace:
 		n = 20_000
 	case testing.Short():
 		n = 100_000

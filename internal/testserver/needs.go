@@ -49,7 +49,7 @@ func Long(t testing.TB, reason string) {
 // Waits is like [Long], but a test with the race detector runs. It is for tests that mostly wait.
 func Waits(t testing.TB, reason string) {
 	t.Helper()
-	if !raceDetector {
+	if !UnderRace {
 		Long(t, reason)
 	}
 }

@@ -2,4 +2,5 @@
 
 package testserver
 
-const raceDetector = false
+// UnderRace reports whether the race detector is on.
+const UnderRace = false

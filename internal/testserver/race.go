@@ -2,4 +2,5 @@
 
 package testserver
 
-const raceDetector = true
+// UnderRace reports whether the race detector is on.
+const UnderRace = true
