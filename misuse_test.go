@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 )
 
 // A copy of a generator would repeat IDs, so go vet must find copies.
@@ -20,9 +21,7 @@ func TestVetFindsCopies(t *testing.T) {
 		copies += fmt.Sprintf("{ var a %s.Generator; b := a; _ = &b }\n", f.Name())
 	}
 	file := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(file, []byte(imports+copies+"}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(imports+copies+"}\n"), 0o600))
 	output, _ := exec.Command("go", "vet", "-copylocks", file).CombinedOutput()
 	for _, f := range formats {
 		if !strings.Contains(string(output), "/"+f.Name()+".Generator contains") {

@@ -12,14 +12,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // The root module has no dependencies, so users get none from it.
 func TestNoDependencies(t *testing.T) {
-	mod, err := os.ReadFile("go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mod := check.Must(os.ReadFile("go.mod"))(t)
 	for _, line := range strings.Split(string(mod), "\n") {
 		switch word, _, _ := strings.Cut(strings.TrimSpace(line), " "); word {
 		case "", "module", "go", "//":
@@ -43,10 +42,7 @@ func TestModulesStandAlone(t *testing.T) {
 		switch {
 		case path.Base(file) == "go.mod":
 			modules++
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := check.Must(os.ReadFile(file))(t)
 			// Nobody gets this module, and k8s.io/kubernetes cannot be required without replace.
 			if strings.Contains(string(text), "=>") && file != "dev/kubernetes/go.mod" {
 				t.Errorf("%s has a replace directive", file)
@@ -199,15 +195,9 @@ func imports(t *testing.T, file string) (list []string) {
 	if !strings.HasSuffix(file, ".go") {
 		return nil
 	}
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := check.Must(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))(t)
 	for _, spec := range parsed.Imports {
-		used, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		used := check.Must(strconv.Unquote(spec.Path.Value))(t)
 		if used == rootPath {
 			list = append(list, ".")
 		} else if used, ok := strings.CutPrefix(used, rootPath+"/"); ok {

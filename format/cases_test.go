@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
@@ -80,9 +81,7 @@ func TestCases(t *testing.T) {
 			Invalid []struct{ Note, Text string }
 		}
 	}
-	if err := json.Unmarshal(b, &file); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(b, &file))
 	tested := map[*Format]bool{}
 	for _, c := range file.Formats {
 		f, err := Lookup(c.Format)

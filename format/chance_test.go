@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/textcodec"
 )
@@ -51,10 +52,7 @@ func TestChance(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 2))
 	for _, f := range spec.All() {
 		for _, e := range f.Search.Guess {
-			w, err := f.Parse(f.Example)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := check.Must(f.Parse(f.Example))(t)
 			prefix, text := "", f.In(w, e)
 			if e == spec.Text {
 				prefix, text = f.CutPrefix(text)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // Users learn this package in ten minutes, so it stays small. Facts that only other packages of this
@@ -23,10 +25,7 @@ func TestSize(t *testing.T) {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := check.Must(parser.ParseFile(token.NewFileSet(), path, nil, 0))(t)
 		for _, d := range file.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 )
 
 func BenchmarkAppend(b *testing.B) {
@@ -15,9 +16,7 @@ func BenchmarkAppend(b *testing.B) {
 				const n = 512
 				buf := make([]byte, 0, n*64)
 				for b.Loop() {
-					if err := batch.Fill(context.Background(), n); err != nil {
-						b.Fatal(err)
-					}
+					check.OK(b, batch.Fill(context.Background(), n))
 					batch.Append(buf, f, '\n')
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/ID")

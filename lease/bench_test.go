@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // A ticking store's clock moves a second with each reading.
@@ -27,9 +29,7 @@ func benchmarkSession(b *testing.B) (*session, context.Context) {
 		b.Fatal(err)
 	}
 	s, ctx := newSession(store, c), context.Background()
-	if err := s.enter(ctx, true); err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, s.enter(ctx, true))
 	return s, ctx
 }
 
@@ -38,20 +38,14 @@ func BenchmarkSession(b *testing.B) {
 	b.Run("acquire", func(b *testing.B) {
 		s, ctx := benchmarkSession(b)
 		for b.Loop() {
-			if err := s.renew(ctx, -1<<62); err != nil {
-				b.Fatal(err)
-			}
-			if err := s.release(ctx, 0); err != nil {
-				b.Fatal(err)
-			}
+			check.OK(b, s.renew(ctx, -1<<62))
+			check.OK(b, s.release(ctx, 0))
 		}
 	})
 	b.Run("renew", func(b *testing.B) {
 		s, ctx := benchmarkSession(b)
 		for b.Loop() {
-			if err := s.renew(ctx, -1<<62); err != nil {
-				b.Fatal(err)
-			}
+			check.OK(b, s.renew(ctx, -1<<62))
 		}
 	})
 }

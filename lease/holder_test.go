@@ -60,10 +60,7 @@ func tick() int64 { return orders.terms().At(time.Now()) }
 
 func ready(t *testing.T, s Lessor) *Lease {
 	t.Helper()
-	l, err := AcquireFrom(t.Context(), s, orders)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(AcquireFrom(t.Context(), s, orders))(t)
 	return l
 }
 

@@ -42,13 +42,8 @@ func install(t *testing.T) (dir string) {
 		missing("npm cannot install %s: %v\n%s; to run this test: connect to npm's registry", peer,
 			err, out)
 	}
-	script, err := os.ReadFile(filepath.Join("testdata", "interop.mjs"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "interop.mjs"), script, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	script := check.Must(os.ReadFile(filepath.Join("testdata", "interop.mjs")))(t)
+	check.OK(t, os.WriteFile(filepath.Join(dir, "interop.mjs"), script, 0o644))
 	return dir
 }
 
@@ -92,10 +87,7 @@ func TestInterop(t *testing.T) {
 
 	cmd := exec.Command("node", "interop.mjs")
 	cmd.Dir, cmd.Stdin, cmd.Stderr = dir, strings.NewReader(in.String()), os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := check.Must(cmd.Output())(t)
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	expected := strings.Split(strings.TrimSuffix(want.String(), "\n"), "\n")
 	if len(lines) != len(expected)+made {

@@ -447,10 +447,7 @@ func TestContinue(t *testing.T) {
 		clock := conformance.NewClock(conformance.Start.Add(c.at))
 		o := Options{NodeSpec: gencore.Must(NodeSpecAfter(c.previous, 8))}
 		o.Clock, o.Entropy = clock.Now, conformance.Entropy(1)
-		g, err := NewGenerator(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := check.Must(NewGenerator(o))(t)
 		id, err := g.Generate()
 		switch {
 		case c.err != nil:

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/http"
@@ -38,10 +39,7 @@ func serve(b *testing.B, store string) *testserver.Server {
 
 func openClient(b *testing.B, url string) *http.Client {
 	b.Helper()
-	c, err := http.Open(b.Context(), url)
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := check.Must(http.Open(b.Context(), url))(b)
 	b.Cleanup(func() { c.Close() })
 	return c
 }
@@ -120,16 +118,11 @@ func BenchmarkServerRenew(b *testing.B) {
 		b.Run(server.name, func(b *testing.B) {
 			url := server.url(b)
 			s := &watched{Store: open(b, url), took: make(chan time.Duration)}
-			if err := acquire(b, s, config).Close(b.Context()); err != nil {
-				b.Fatal(err)
-			}
+			check.OK(b, acquire(b, s, config).Close(b.Context()))
 			c := &watchedLessor{openClient(b, serve(b, url).URL), make(chan time.Duration)}
 			var through, direct []time.Duration
 			for b.Loop() {
-				l, err := lease.AcquireFrom(b.Context(), c, config)
-				if err != nil {
-					b.Fatal(err)
-				}
+				l := check.Must(lease.AcquireFrom(b.Context(), c, config))(b)
 				through = append(through, renewals(b, l, c.took)...)
 				direct = append(direct, renewals(b, acquire(b, s, config), s.took)...)
 			}
@@ -149,9 +142,7 @@ func renewals(b *testing.B, l *lease.Lease, took chan time.Duration) (all []time
 			b.Fatalf("no renewal in ten seconds: %v", l.Err())
 		}
 	}
-	if err := l.Close(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, l.Close(b.Context()))
 	return all
 }
 
@@ -181,10 +172,7 @@ type meter struct{ requests, bytes atomic.Int64 }
 // relay returns the URL of a relay to the server at the URL raw.
 func (m *meter) relay(b *testing.B, raw string) string {
 	b.Helper()
-	u, err := url.Parse(raw)
-	if err != nil {
-		b.Fatal(err)
-	}
+	u := check.Must(url.Parse(raw))(b)
 	return faulttest.At(b, raw, faulttest.Relay(b, u.Host,
 		func(_, _ net.Conn) (request, answer func([]byte) bool) {
 			counts := func(pieces *atomic.Int64) func([]byte) bool {

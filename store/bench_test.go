@@ -22,6 +22,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
@@ -52,10 +53,7 @@ func startKubernetes(b *testing.B) string {
 
 func open(b *testing.B, url string) lease.Store {
 	b.Helper()
-	s, err := store.Open(b.Context(), url)
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := check.Must(store.Open(b.Context(), url))(b)
 	b.Cleanup(func() { s.Close() })
 	return s
 }
@@ -83,10 +81,7 @@ func BenchmarkAcquire(b *testing.B) {
 
 func acquire(b *testing.B, s lease.Store, config lease.Config) *lease.Lease {
 	b.Helper()
-	l, err := lease.Acquire(b.Context(), s, config)
-	if err != nil {
-		b.Fatal(err)
-	}
+	l := check.Must(lease.Acquire(b.Context(), s, config))(b)
 	return l
 }
 
@@ -97,9 +92,7 @@ func acquireAll(b *testing.B, s lease.Store, config lease.Config) {
 		start := time.Now()
 		l := acquire(b, s, config)
 		took = append(took, time.Since(start))
-		if err := l.Close(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, l.Close(b.Context()))
 	}
 	report(b, took)
 }
@@ -498,9 +491,7 @@ func startProcesses(b *testing.B, url string, processes, nodes int) time.Duratio
 		cmd.Stderr = os.Stderr
 		in, err1 := cmd.StdinPipe()
 		out, err2 := cmd.StdoutPipe()
-		if err := errors.Join(err1, err2, cmd.Start()); err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, errors.Join(err1, err2, cmd.Start()))
 		all, inputs = append(all, cmd), append(inputs, in)
 		wg.Go(func() {
 			if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {

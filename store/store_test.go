@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
@@ -18,10 +19,7 @@ import (
 
 func TestRealmCreatedIn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "leases.db")
-	s, err := store.Open(t.Context(), "bolt:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := check.Must(store.Open(t.Context(), "bolt:"+path))(t)
 	defer s.Close()
 	var log strings.Builder
 	c := lease.Config{Realm: "orders", Format: lease.SCRU64(), NodeBits: 8,
@@ -29,9 +27,7 @@ func TestRealmCreatedIn(t *testing.T) {
 	if _, err := lease.Create(t.Context(), s, c); err != nil {
 		t.Fatal(err)
 	}
-	if path, err = filepath.EvalSymlinks(path); err != nil {
-		t.Fatal(err)
-	}
+	path = check.Must(filepath.EvalSymlinks(path))(t)
 	if want := "realm=orders store=bolt:" + path; !strings.Contains(log.String(), want) {
 		t.Errorf("the log is %q, want %q in it", &log, want)
 	}
@@ -137,10 +133,7 @@ func TestOpenExisting(t *testing.T) {
 			}
 			for _, open := range []func(context.Context, string) (store.Store, error){store.Open,
 				store.OpenExisting} {
-				s, err := open(t.Context(), url)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := check.Must(open(t.Context(), url))(t)
 				s.Close()
 			}
 		})

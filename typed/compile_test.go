@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/typed"
 )
 
@@ -44,10 +45,7 @@ func TestMistakesDoNotCompile(t *testing.T) {
 			got[n] += message
 		}
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := check.Must(os.Open(file))(t)
 	defer f.Close()
 	wanted := 0
 	s := bufio.NewScanner(f)

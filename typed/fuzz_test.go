@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/conformance"
 )
 
@@ -36,9 +37,7 @@ func (*format[T]) fuzz(t *testing.T, s string) {
 		if err != nil || back.Inner() != any.Inner() {
 			t.Fatalf("%q is %v, and that is %v, %v", s, any, back, err)
 		}
-		if err := CheckPrefix(any.Prefix()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, CheckPrefix(any.Prefix()))
 		if plain := strings.ToLower(s); !strings.HasPrefix(plain, strings.ToLower(any.Prefix())) {
 			t.Fatalf("%q has the prefix %q", s, any.Prefix())
 		}

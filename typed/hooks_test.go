@@ -14,6 +14,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/uid60"
@@ -96,9 +97,7 @@ func TestGobKeepsThePrefix(t *testing.T) {
 	type users struct{ ID UserID }
 	type orders struct{ ID ID[order, scru128.ID] }
 	var buf bytes.Buffer
-	if err := gob.NewEncoder(&buf).Encode(users{aUser}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, gob.NewEncoder(&buf).Encode(users{aUser}))
 	stream := buf.Bytes()
 	var same users
 	if err := gob.NewDecoder(bytes.NewReader(stream)).Decode(&same); err != nil || same.ID != aUser {
@@ -116,9 +115,7 @@ func TestGobKeepsThePrefix(t *testing.T) {
 	}
 	want, got := all{aUser.Any(), aUser.Text(), aUser.Bytes()}, all{}
 	buf.Reset()
-	if err := gob.NewEncoder(&buf).Encode(want); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, gob.NewEncoder(&buf).Encode(want))
 	if err := gob.NewDecoder(&buf).Decode(&got); err != nil || got != want {
 		t.Errorf("gob: %v, %v; want %v", got, err, want)
 	}

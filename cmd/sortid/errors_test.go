@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 var update = flag.Bool("update", false, "write what the tests compare to its file, and to the scripts")
@@ -13,10 +15,7 @@ var update = flag.Bool("update", false, "write what the tests compare to its fil
 // The file has commands with wrong options and wrong texts, and what each prints to standard error.
 func TestMessages(t *testing.T) {
 	const name = "testdata/messages.txt"
-	file, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := check.Must(os.ReadFile(name))(t)
 	var got strings.Builder
 	commands := 0
 	for line := range strings.Lines(string(file)) {
@@ -32,9 +31,7 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(name, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(name, []byte(got.String()), 0o644))
 	} else if got.String() != string(file) {
 		t.Errorf("got:\n%s\nwant:\n%s", got.String(), file)
 	}

@@ -26,14 +26,8 @@ import (
 
 func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("../../docs/schemas", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := jsonschema.NewCompiler().Compile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := check.Must(filepath.Abs(filepath.Join("../../docs/schemas", name+".json")))(t)
+	s := check.Must(jsonschema.NewCompiler().Compile(path))(t)
 	return s
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/scru64"
 )
 
@@ -43,10 +44,7 @@ func splitScripts(t *testing.T) (quick, others []string) {
 			others = append(others, file)
 			continue
 		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := check.Must(os.ReadFile(file))(t)
 		lines := strings.SplitAfter(string(data), "\n")
 		for i, line := range lines {
 			if strings.HasPrefix(line, "-- ") || strings.HasPrefix(line, "env ") &&
@@ -59,9 +57,7 @@ func splitScripts(t *testing.T) (quick, others []string) {
 			}
 		}
 		name = filepath.Join(dir, name)
-		if err := os.WriteFile(name, []byte(strings.Join(lines, "")), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(name, []byte(strings.Join(lines, "")), 0o600))
 		quick = append(quick, name)
 	}
 	return quick, others

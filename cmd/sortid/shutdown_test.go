@@ -122,10 +122,7 @@ func testAcceptedConnections(t *testing.T) {
 			return http.ReadResponse(in, nil)
 		}
 		if c.used {
-			resp, err := ask()
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := check.Must(ask())(t)
 			io.Copy(io.Discard, resp.Body)
 		}
 		begin := time.Now()

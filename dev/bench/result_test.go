@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"testing"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 func TestResults(t *testing.T) {
@@ -17,10 +19,7 @@ func TestResults(t *testing.T) {
 	Write(&lines, "Requests", "net/http, empty", 25, "ids/s", 0.5, "ms/p50")
 	lines.WriteString("BenchmarkNew/lib=google-uuid-v7-2 \t 100\t 11.5 ns/op\t 17 B/op\n" +
 		"BenchmarkNew/lib=google-uuid-v7-2 \t 100\t 13.5 ns/op\t 15 B/op\n")
-	s, err := Read(&lines)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := check.Must(Read(&lines))(t)
 	if s.Config["goos"] != "linux" {
 		t.Errorf("configuration %v", s.Config)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/segmentio/ksuid"
 	"go.jetify.com/typeid"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/report"
@@ -153,10 +154,7 @@ func TestVerifyBrokenOthers(t *testing.T) {
 		{"oklog/ulid", "duplicate", "order.duplicate", duplicate},
 		{"segmentio/ksuid", "constant", "random.payload.low.same", func(lines []string) []string {
 			for i, l := range lines {
-				id, err := ksuid.Parse(l)
-				if err != nil {
-					t.Fatal(err)
-				}
+				id := check.Must(ksuid.Parse(l))(t)
 				copy(id[12:], "\x00\x00\x00\x00\x12\x34\x56\x78")
 				lines[i] = id.String()
 			}
@@ -164,10 +162,7 @@ func TestVerifyBrokenOthers(t *testing.T) {
 		}},
 		{"segmentio/ksuid", "duplicate", "order.duplicate", later},
 		{"segmentio/ksuid", "early", "clock.rollback", func(lines []string) []string {
-			id, err := ksuid.NewRandomWithTime(time.Now().Add(-time.Hour))
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := check.Must(ksuid.NewRandomWithTime(time.Now().Add(-time.Hour)))(t)
 			return slices.Insert(lines, 1000, id.String())
 		}},
 		{"jetify/typeid", "constant", "random.rand_b.same", func(lines []string) []string {
@@ -185,10 +180,7 @@ func TestVerifyBrokenOthers(t *testing.T) {
 		{"jetify/typeid", "duplicate", "order.duplicate", duplicate},
 		{"rs/xid", "machine", "rules.machine", func(lines []string) []string {
 			for i, l := range lines[n/2:] {
-				id, err := xid.FromString(l)
-				if err != nil {
-					t.Fatal(err)
-				}
+				id := check.Must(xid.FromString(l))(t)
 				id[4] ^= 1
 				lines[n/2+i] = id.String()
 			}

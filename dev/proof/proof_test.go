@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // For each setting of a model: the mutants, which are macros of the model. Each breaks a rule.
@@ -48,10 +50,7 @@ func TestModels(t *testing.T) {
 // search visits all states of the model, or those up to the first error.
 func search(t *testing.T, model, optimize string, macros ...string) string {
 	dir := t.TempDir()
-	path, err := filepath.Abs(model + ".pml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := check.Must(filepath.Abs(model + ".pml"))(t)
 	args := []string{"-a"}
 	for _, m := range macros {
 		args = append(args, "-D"+m)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -21,12 +22,8 @@ func outside(t *testing.T, files map[string]string) {
 	t.Setenv(stepVariable, "")
 	files["go.mod"] = "module example.org/outside\n\ngo 1.25\n"
 	for name, text := range files {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		check.OK(t, os.WriteFile(name, []byte(text), 0o644))
 	}
 }
 
@@ -131,13 +128,8 @@ func TestSkipsFailInCIUnlessPermitted(t *testing.T) {
 			gotestsum := sum(t)
 			outside(t, packages)
 			t.Setenv("CI", "true")
-			if err := os.WriteFile("skips", []byte(c.permits), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			permits, err := readPermits("skips")
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, os.WriteFile("skips", []byte(c.permits), 0o644))
+			permits := check.Must(readPermits("skips"))(t)
 			var out strings.Builder
 			ok, err := testPackages(&out, gotestsum, []string{"./good"}, permits)
 			if ok != c.ok || err != nil {
@@ -155,9 +147,7 @@ func TestPermitsNeedReasons(t *testing.T) {
 		"no server # good\n": "",
 	} {
 		name := filepath.Join(t.TempDir(), "skips")
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(name, []byte(text), 0o644))
 		_, err := readPermits(name)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("readPermits of %q returned %v, want %q", text, err, want)

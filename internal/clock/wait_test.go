@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 func wait(ctx context.Context, c *Clock, ms int64) error {
@@ -22,18 +24,14 @@ func TestWait(t *testing.T) {
 	c := System()
 	for _, far := range []int64{-1000, 0, 1, 2, 7, 60, 130} {
 		until := time.Now().UnixMilli() + far
-		if err := wait(t.Context(), &c, until); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, wait(t.Context(), &c, until))
 		if now := time.Now().UnixMilli(); now < until {
 			t.Errorf("%d ms: back at %d, want %d", far, now, until)
 		}
 	}
 	for range 20 {
 		until := time.Now().UnixMicro() + 1500
-		if err := c.Pause(t.Context(), until); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, c.Pause(t.Context(), until))
 		if now := time.Now().UnixMicro(); now < until {
 			t.Errorf("back at %d, want %d", now, until)
 		}
@@ -44,9 +42,7 @@ func TestWait(t *testing.T) {
 func TestLongPauseEndsEarly(t *testing.T) {
 	c := System()
 	began := time.Now()
-	if err := c.Pause(t.Context(), began.Add(time.Hour).UnixMicro()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.Pause(t.Context(), began.Add(time.Hour).UnixMicro()))
 	if d := time.Since(began); d < 10*time.Millisecond {
 		t.Errorf("one pause of %v", d)
 	}

@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 type record struct {
@@ -37,9 +39,7 @@ func TestSorter(t *testing.T) {
 				payload = append(payload, make([]byte, r.IntN(5*runBuffer))...)
 			}
 			want = append(want, record{key, payload})
-			if err := s.Add(key, payload); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, s.Add(key, payload))
 		}
 		limit := 2 + r.IntN(5)
 		runs, err := s.Finish(limit)
@@ -84,9 +84,7 @@ func TestSorterLimits(t *testing.T) {
 	s := Sorter{Context: t.Context(), Dir: dir, Memory: 1 << 12}
 	payload := make([]byte, 100)
 	for i := range uint64(10_000) {
-		if err := s.Add(Key{Low: ^i}, payload); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, s.Add(Key{Low: ^i}, payload))
 		if n := s.batch.size; n > s.Memory/2 {
 			t.Fatalf("%d bytes in memory after %d records", n, i)
 		}
@@ -135,17 +133,13 @@ func TestTrouble(t *testing.T) {
 	dir := &Dir{Parent: t.TempDir()}
 	w := Writer{Dir: dir}
 	for range 3 {
-		if err := w.Add(Key{}, []byte("abc")); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.Add(Key{}, []byte("abc")))
 	}
 	run, err := w.Finish()
 	if err != nil || run.Size() != 3*(keySize+1+3) {
 		t.Fatalf("a run of 3 records has %d bytes, %v", run.Size(), err)
 	}
-	if err := run.file.Truncate(run.size - 1); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, run.file.Truncate(run.size-1))
 	in := run.Open(1)
 	defer in.Close()
 	n := 0
@@ -158,13 +152,9 @@ func TestTrouble(t *testing.T) {
 	cancel()
 	s := Sorter{Context: ended, Dir: dir, Memory: 1 << 30}
 	for i := range uint64(1 << 16) { // a merge checks the context after so many records
-		if err := s.Add(Key{Low: i}, nil); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, s.Add(Key{Low: i}, nil))
 	}
-	if err := s.write(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.write())
 	if _, err := s.Finish(2); err != context.Canceled {
 		t.Errorf("after the context has ended: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/check"
 )
 
 var quarter = Format{Name: "quarter", Epoch: -1000, Shift: 8, Policy: sortid.RollbackReset}
@@ -31,9 +32,7 @@ func (l testLease) WaitTick(ctx context.Context, _ int64) error { return l.wait(
 func newCore(t *testing.T, o sortid.GeneratorOptions, l sortid.Lease) *Core {
 	t.Helper()
 	c := new(Core)
-	if err := c.Init(&quarter, o, l); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.Init(&quarter, o, l))
 	return c
 }
 

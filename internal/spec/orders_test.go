@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // Few random numbers, and few random UUIDs, seem to be a UUID in another order of its bytes.
@@ -25,10 +27,7 @@ func TestOtherOrderOfRandom(t *testing.T) {
 			numbers++
 		}
 		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-		w, err := versions()[3].FromBytes(b[:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := check.Must(versions()[3].FromBytes(b[:]))(t)
 		if InOtherOrder(versions()[3].In(w, UUID), now) != "" {
 			uuids++
 		}

@@ -1,22 +1,20 @@
 package spec
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sortid/sortid/internal/check"
+)
 
 func lookup(t *testing.T, name string) *Format {
 	t.Helper()
-	f, err := Lookup(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := check.Must(Lookup(name))(t)
 	return f
 }
 
 func TestSplitNode(t *testing.T) {
 	f := lookup(t, "scru64")
-	id, err := f.Parse("0u2pf62ji4b9")
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := check.Must(f.Parse("0u2pf62ji4b9"))(t)
 	split, err := f.SplitNode(8)
 	if err != nil || len(split) != 2 {
 		t.Fatalf("%v, %v", split, err)

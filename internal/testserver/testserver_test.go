@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 func TestPostgres(t *testing.T) {
@@ -48,10 +50,7 @@ func TestMySQL(t *testing.T) {
 
 func TestRedis(t *testing.T) {
 	s := StartRedis(t, "--requirepass", "pass word")
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := check.Must(url.Parse(s.URL))(t)
 	if _, err := redisCall(t.Context(), u, "SET", "key", "value"); err == nil {
 		t.Fatal("a server with a password serves without it")
 	}
@@ -72,10 +71,7 @@ func TestRedis(t *testing.T) {
 	t.Setenv("SORTID_TEST_REDIS_URL", u.String())
 	var key string
 	t.Run("cleanup", func(t *testing.T) {
-		own, err := url.Parse(Redis(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := check.Must(url.Parse(Redis(t)))(t)
 		key = own.Query().Get("prefix") + "key"
 		if _, err := redisCall(t.Context(), u, "SET", key, "value"); err != nil {
 			t.Fatal(err)
@@ -88,39 +84,27 @@ func TestRedis(t *testing.T) {
 
 func TestNATS(t *testing.T) {
 	s := StartNATS(t, "authorization { user: u, password: p }")
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := check.Must(url.Parse(s.URL))(t)
 	if err := natsCall(t.Context(), u, "$JS.API.INFO"); err == nil {
 		t.Fatal("a server with a password serves without it")
 	}
 	u.User = url.UserPassword("u", "p")
-	if err := natsCall(t.Context(), u, "$JS.API.INFO"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, natsCall(t.Context(), u, "$JS.API.INFO"))
 	s.Stop()
 	if listening(t.Context(), s.URL) == nil {
 		t.Fatal("a server that was stopped listens")
 	}
 	s.Start()
-	if err := natsCall(t.Context(), u, "$JS.API.INFO"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, natsCall(t.Context(), u, "$JS.API.INFO"))
 }
 
 func TestEtcd(t *testing.T) {
 	s := StartEtcd(t, "max-txn-ops=77")
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := check.Must(url.Parse(s.URL))(t)
 	call := func(method string, request any) (count string) {
 		t.Helper()
 		var answer struct{ Count string }
-		if err := etcdCall(context.Background(), u, method, request, &answer); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, etcdCall(context.Background(), u, method, request, &answer))
 		return answer.Count
 	}
 	call("kv/put", map[string]any{"key": []byte("key")})
@@ -135,10 +119,7 @@ func TestEtcd(t *testing.T) {
 
 	t.Setenv("SORTID_TEST_ETCD_URL", s.URL)
 	t.Run("cleanup", func(t *testing.T) {
-		own, err := url.Parse(Etcd(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := check.Must(url.Parse(Etcd(t)))(t)
 		call("kv/put", map[string]any{"key": []byte(own.Path + "/key")})
 	})
 	if n := call("kv/range", map[string]any{"key": []byte("/"),
@@ -149,10 +130,7 @@ func TestEtcd(t *testing.T) {
 
 func TestEtcdTLS(t *testing.T) {
 	s := StartEtcd(t, "auto-tls")
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := check.Must(url.Parse(s.URL))(t)
 	if err := etcdCall(t.Context(), u, "kv/put", json.RawMessage("{}"), nil); err == nil {
 		t.Error("a server with TLS serves without it")
 	}
@@ -161,10 +139,7 @@ func TestEtcdTLS(t *testing.T) {
 func TestKubernetes(t *testing.T) {
 	s := StartKubernetes(t)
 	a, b := KubernetesNamespace(t, s.URL), KubernetesNamespace(t, s.URL)
-	u, err := url.Parse(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := check.Must(url.Parse(b))(t)
 	path := "/apis/coordination.k8s.io/v1/namespaces" + u.Path + "/leases"
 	body := map[string]any{"metadata": map[string]any{"name": "here"}}
 	if err := CallKubernetes(t.Context(), b, "POST", path, body, nil); err != nil {
@@ -208,10 +183,7 @@ func TestNetwork(t *testing.T) {
 	read := func(i int) error {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		u, err := url.Parse(servers[i].URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := check.Must(url.Parse(servers[i].URL))(t)
 		return etcdCall(ctx, u, "kv/range", map[string]any{"key": []byte("key")}, nil)
 	}
 	eventually := func(i int, when string) {

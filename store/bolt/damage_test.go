@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/faulttest"
 	"go.etcd.io/bbolt"
@@ -85,15 +86,10 @@ func TestDamagedFileGivesErrorsAndNoLock(t *testing.T) {
 		faulttest.Change(t, s, lease.Record{Realm: "realm", Block: b},
 			lease.Record{Realm: "realm", Block: b, Revision: 1})
 	}
-	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := check.Must(os.ReadFile(path))(t)
 	useFile := func(f file) error {
 		t.Helper()
-		if err := os.WriteFile(path, f, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(path, f, 0o600))
 		return use(t, url)
 	}
 	rounds := 100
@@ -137,9 +133,7 @@ func TestWrongRecordIsAnError(t *testing.T) {
 		err = db.Update(func(tx *bbolt.Tx) error {
 			return tx.Bucket(bucket).Put(key("realm", block), []byte(value))
 		})
-		if err := errors.Join(err, db.Close()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(err, db.Close()))
 		faulttest.NotARecord(t, s, value, "realm/42/8")
 		if _, err := s.CompareAndSet(t.Context(), record(1), record(2)); !errors.Is(err,
 			ErrDamaged) || !strings.Contains(err.Error(), "realm/42/8") {
@@ -157,9 +151,7 @@ func TestBucketsOfOthersAreIgnored(t *testing.T) {
 			return err
 		})
 	}
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(err, db.Close()))
 	s := must(t, url)
 	if rs, err := s.List(t.Context(), "realm"); err != nil || len(rs) != 0 {
 		t.Error(rs, err)

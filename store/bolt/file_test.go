@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/store/internal/faulttest"
 )
 
@@ -41,20 +42,13 @@ func TestRefusesOtherFilesAndKeepsThem(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	_, url := temp(t)
 	put(t, must(t, url), 1)
-	whole, err := os.ReadFile(strings.TrimPrefix(url, "bolt:"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := check.Must(os.ReadFile(strings.TrimPrefix(url, "bolt:")))(t)
 	firstPage := string(whole[:4096])
 	for name, content := range map[string]string{"text": strings.Repeat("hello\n", 5000),
 		"short": "x", "page": firstPage, "empty": "", "zeros": strings.Repeat("\x00", 1<<16)} {
-		if err := os.WriteFile(in(name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(in(name), []byte(content), 0o600))
 	}
-	if err := os.Symlink("nowhere", in("dangling")); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Symlink("nowhere", in("dangling")))
 	for _, c := range []struct {
 		name     string
 		open     func(context.Context, string) (*Store, error)
@@ -91,9 +85,7 @@ func TestRefusesOtherFilesAndKeepsThem(t *testing.T) {
 		}
 	}
 
-	if err := os.Symlink("empty", in("link")); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Symlink("empty", in("link")))
 	put(t, must(t, "bolt:"+in("link")), 1)
 	if r, err := must(t, "bolt:"+in("empty")).Get(t.Context(), "realm", block); err != nil ||
 		r != record(1) {
@@ -105,9 +97,7 @@ func TestRefusesOtherFilesAndKeepsThem(t *testing.T) {
 func TestOpenExistingWaitsForTheMaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path, url := temp(t)
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(path, nil, 0o600))
 		maker := time.AfterFunc(beginning/2, func() {
 			if _, err := Open(context.Background(), url); err != nil {
 				t.Error(err)
@@ -125,9 +115,7 @@ func TestDoesNotMakeTheFileAgain(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
 	put(t, s, 1)
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Remove(path))
 	_, err := s.CompareAndSet(t.Context(), record(0), record(1))
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "the file is gone") {
 		t.Errorf("CompareAndSet: %v", err)

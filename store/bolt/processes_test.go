@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"go.etcd.io/bbolt"
@@ -51,9 +52,7 @@ func start(t *testing.T, role, url string, prepare ...func(*exec.Cmd)) *process 
 		p(cmd)
 	}
 	out, err := cmd.StdoutPipe()
-	if err := errors.Join(err, cmd.Start()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(err, cmd.Start()))
 	return &process{cmd, bufio.NewScanner(out)}
 }
 

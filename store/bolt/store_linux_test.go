@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/faulttest"
@@ -50,9 +51,7 @@ func TestFileSystems(t *testing.T) {
 // Open opens only regular files, because other files could block.
 func TestIrregular(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := unix.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, unix.Mkfifo(pipe, 0o600))
 	for _, path := range []string{pipe, "/dev/null", "/dev/full"} {
 		for _, open := range []func(context.Context, string) (*Store, error){Open, OpenExisting} {
 			faulttest.Refused(t, open, "bolt:"+path, "not a regular file")

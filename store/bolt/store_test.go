@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/faulttest"
 )
@@ -88,10 +89,7 @@ func TestReadersSeeCompleteChanges(t *testing.T) {
 
 // Calls at the same time share transactions. Each call makes its own changes, or none.
 func TestConcurrentChanges(t *testing.T) {
-	s, err := Open(t.Context(), "bolt:"+filepath.Join(t.TempDir(), "leases.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := check.Must(Open(t.Context(), "bolt:"+filepath.Join(t.TempDir(), "leases.db")))(t)
 	const calls = 200
 	record := func(i, revision int) lease.Record {
 		return lease.Record{Realm: "r", Block: lease.Block{NodeID: uint32(i), Size: 16},

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/faulttest"
@@ -251,10 +252,7 @@ func TestPages(t *testing.T) {
 		r := lease.Record{Realm: "pages", Block: lease.Block{NodeID: i, Size: 24}, Revision: 1}
 		faulttest.Change(t, s, lease.Record{Realm: r.Realm, Block: r.Block}, r)
 	}
-	rs, err := s.List(t.Context(), "pages")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rs := check.Must(s.List(t.Context(), "pages"))(t)
 	found := map[lease.Block]bool{}
 	for _, r := range rs {
 		found[r.Block] = true
@@ -349,9 +347,6 @@ func TestVersions(t *testing.T) {
 
 func TestListed(t *testing.T) {
 	s := open(t, testserver.Etcd(t))
-	status, err := s.client.Status(t.Context(), s.client.Endpoints()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := check.Must(s.client.Status(t.Context(), s.client.Endpoints()[0]))(t)
 	faulttest.Listed(t, "etcd", status.Version)
 }

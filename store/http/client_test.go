@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/http/wire"
@@ -594,14 +595,8 @@ func TestBodies(t *testing.T) {
 
 func TestTLS(t *testing.T) {
 	cert, key := testserver.Certificate(t)
-	pair, err := tls.LoadX509KeyPair(cert, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pem, err := os.ReadFile(cert)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := check.Must(tls.LoadX509KeyPair(cert, key))(t)
+	pem := check.Must(os.ReadFile(cert))(t)
 	clients := x509.NewCertPool()
 	clients.AppendCertsFromPEM(pem)
 	ts := httptest.NewUnstartedServer(http.HandlerFunc(

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/faulttest"
@@ -93,10 +94,7 @@ type place struct {
 func newPlace(t *testing.T, admin string) *place {
 	t.Helper()
 	p := &place{T: t, admin: admin, url: testserver.KubernetesNamespace(t, admin)}
-	u, err := url.Parse(p.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := check.Must(url.Parse(p.url))(t)
 	p.namespace = strings.Trim(u.Path, "/")
 	return p
 }

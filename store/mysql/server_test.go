@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/faulttest"
@@ -155,10 +156,7 @@ func TestReplication(t *testing.T) {
 		"GRANT ALL ON test.* TO someone@localhost",
 		"CREATE USER repl@localhost IDENTIFIED BY 'hushhush'",
 		"GRANT REPLICATION SLAVE ON *.* TO repl@localhost")
-	u, err := url.Parse(primary.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := check.Must(url.Parse(primary.URL))(t)
 	exec(t, dial(t, replica.URL), "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT="+u.Port()+
 		", MASTER_USER='repl', MASTER_PASSWORD='hushhush'", "START SLAVE")
 	connected := func() (n int) {
@@ -200,10 +198,7 @@ func TestGetWaitsForTheLog(t *testing.T) {
 		}
 		server.Stop()
 		server.Start()
-		r, err := b.Get(t.Context(), "realm", block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := check.Must(b.Get(t.Context(), "realm", block))(t)
 		switch tries++; {
 		case shown && r != next:
 			t.Errorf("Get has shown revision %d, and after a crash there is revision %d",
@@ -221,10 +216,7 @@ func TestChangeOfALockedRowFails(t *testing.T) {
 	url := testserver.MySQL(t)
 	s := open(t, url+"?innodb_lock_wait_timeout=1")
 	faulttest.Change(t, s, record(0), record(1))
-	tx, err := dial(t, url).BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx := check.Must(dial(t, url).BeginTx(t.Context(), nil))(t)
 	defer tx.Rollback()
 	if _, err := tx.Exec("UPDATE sortid_lease SET gets = gets + 1"); err != nil {
 		t.Fatal(err)
@@ -310,8 +302,6 @@ func TestGalera(t *testing.T) {
 func TestListed(t *testing.T) {
 	var version string
 	db := dial(t, testserver.MySQL(t))
-	if err := db.QueryRowContext(t.Context(), "SELECT VERSION()").Scan(&version); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, db.QueryRowContext(t.Context(), "SELECT VERSION()").Scan(&version))
 	faulttest.Listed(t, "MariaDB", version)
 }

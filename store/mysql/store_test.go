@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/store/internal/faulttest"
 )
@@ -39,14 +40,8 @@ func at(t *testing.T, raw string, user *url.Userinfo, database string) string {
 
 func dial(t *testing.T, url string) *sql.DB {
 	t.Helper()
-	config, err := parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := mysql.NewConnector(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := check.Must(parse(url))(t)
+	c := check.Must(mysql.NewConnector(config))(t)
 	db := sql.OpenDB(c)
 	t.Cleanup(func() { db.Close() })
 	return db
@@ -99,23 +94,15 @@ func TestDefaultsOfTheServer(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	url := testserver.MySQL(t)
-	config, err := parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := check.Must(parse(url))(t)
 	dialed := 0
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		dialed++
 		return (&net.Dialer{}).DialContext(ctx, network, address)
 	}
-	s, err := New(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := check.Must(New(t.Context(), config))(t)
 	faulttest.Change(t, s, record(0), record(1))
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.Close())
 	if dialed == 0 || config.ClientFoundRows {
 		t.Errorf("dialed %d times; config was changed: %v", dialed, config.ClientFoundRows)
 	}

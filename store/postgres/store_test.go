@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/lease/storetest"
@@ -47,10 +48,7 @@ func as(t *testing.T, raw string, user *url.Userinfo) string {
 
 func dial(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := check.Must(pgx.Connect(t.Context(), url))(t)
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	return conn
 }
@@ -102,10 +100,7 @@ func TestDefaultsOfTheServer(t *testing.T) {
 // The store works on the program's own pool, and leaves the pool open.
 func TestNew(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
-		pool, err := pgxpool.New(t.Context(), testserver.Postgres(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pool := check.Must(pgxpool.New(t.Context(), testserver.Postgres(t)))(t)
 		t.Cleanup(func() {
 			if err := pool.Ping(context.Background()); err != nil {
 				t.Errorf("the pool was closed: %v", err)
@@ -113,10 +108,7 @@ func TestNew(t *testing.T) {
 			pool.Close()
 		})
 		return func() lease.Store {
-			s, err := New(t.Context(), pool)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := check.Must(New(t.Context(), pool))(t)
 			return s
 		}
 	})
@@ -236,9 +228,7 @@ func TestStandby(t *testing.T) {
 	faulttest.Change(t, s, record(0), record(1))
 	server.Stop()
 	// With this file, the server starts as a standby.
-	if err := os.WriteFile(filepath.Join(server.Dir, "standby.signal"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(filepath.Join(server.Dir, "standby.signal"), nil, 0o644))
 	server.Start()
 	faulttest.Unsafe(t, Open, server.URL, "is a standby", "target_session_attrs")
 	if r, err := s.Get(t.Context(), "realm", block); !errors.Is(err, lease.ErrUnsafe) {
@@ -264,9 +254,7 @@ func TestSynchronousReplication(t *testing.T) {
 		"ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
 	number := func(query string) (n int) {
 		t.Helper()
-		if err := admin.QueryRow(t.Context(), query).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, admin.QueryRow(t.Context(), query).Scan(&n))
 		return n
 	}
 	const waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
@@ -368,10 +356,7 @@ func TestGetManyUsesIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := check.Must(pgx.CollectRows(rows, pgx.RowTo[string]))(t)
 	plan := strings.Join(lines, "\n")
 	if !strings.Contains(plan, "(block = b.b)") || strings.Contains(plan, "Removed by Filter") {
 		t.Errorf("not an index scan for each block:\n%s", plan)
@@ -381,20 +366,11 @@ func TestGetManyUsesIndex(t *testing.T) {
 // The store keeps its table when another one comes first in the search_path.
 func TestTableStays(t *testing.T) {
 	raw := testserver.Postgres(t)
-	u, err := url.Parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := check.Must(url.Parse(raw))(t)
 	schema := u.Query().Get("search_path")
-	pool, err := pgxpool.New(t.Context(), with(t, raw, "pool_max_conns", "1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := check.Must(pgxpool.New(t.Context(), with(t, raw, "pool_max_conns", "1")))(t)
 	defer pool.Close()
-	s, err := New(t.Context(), pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := check.Must(New(t.Context(), pool))(t)
 	faulttest.Change(t, s, record(0), record(1))
 	if _, err := pool.Exec(t.Context(), "SET search_path TO pg_temp, "+schema); err != nil {
 		t.Fatal(err)
@@ -411,10 +387,7 @@ func TestFaults(t *testing.T) { faulttest.Faults(t, Open, testserver.StartPostgr
 // With sslmode=prefer, a server without TLS gets one connection, not two.
 func TestOneConnectionWithoutTLS(t *testing.T) {
 	raw := testserver.StartPostgres(t).URL
-	u, err := url.Parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := check.Must(url.Parse(raw))(t)
 	var made atomic.Int64
 	all := func([]byte) bool { return true }
 	through := faulttest.At(t, raw, faulttest.Relay(t, u.Host,
@@ -436,9 +409,7 @@ func TestIdleConnections(t *testing.T) {
 	connections := func() (n int) {
 		t.Helper()
 		const query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sortid_idle'"
-		if err := admin.QueryRow(t.Context(), query).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, admin.QueryRow(t.Context(), query).Scan(&n))
 		return n
 	}
 	faulttest.Idles(t, s, 1, connections)

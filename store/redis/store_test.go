@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/faulttest"
@@ -35,10 +36,7 @@ func do(t *testing.T, url, command string) any {
 	for _, word := range strings.Fields(command) {
 		args = append(args, word)
 	}
-	conn, err := redis.DialURLContext(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := check.Must(redis.DialURLContext(t.Context(), url))(t)
 	defer conn.Close()
 	r, err := conn.Do(args[0].(string), args[1:]...)
 	if err != nil {
@@ -318,17 +316,12 @@ func TestNew(t *testing.T) {
 		return redis.DialURLContext(ctx, url)
 	}}
 	defer pool.Close()
-	s, err := New(t.Context(), pool, "host:1", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := check.Must(New(t.Context(), pool, "host:1", ""))(t)
 	faulttest.Change(t, s, none, one)
 	if s.String() != "redis at host:1" {
 		t.Errorf("the name is %q, want the address host:1", s)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.Close())
 	conn := pool.Get()
 	defer conn.Close()
 	if n, err := redis.Int(conn.Do("HLEN", "sortid:realm")); n != 1 || err != nil {

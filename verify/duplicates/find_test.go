@@ -20,6 +20,7 @@ import (
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/generate"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/extsort"
 	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/integer"
@@ -260,10 +261,7 @@ func FuzzFind(f *testing.F) {
 				extra += n - 1
 			}
 		}
-		r, err := Find(t.Context(), fm.Name(), sources, Options{Dir: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := check.Must(Find(t.Context(), fm.Name(), sources, Options{Dir: t.TempDir()}))(t)
 		if r.IDs != total || r.Duplicates != duplicates || r.Extra != extra {
 			t.Errorf("%d IDs, %d duplicates, %d extra lines; want %d, %d, %d", r.IDs, r.Duplicates,
 				r.Extra, total, duplicates, extra)
@@ -280,10 +278,7 @@ func TestGeneratorsUnique(t *testing.T) {
 		var sources []Source
 		var wg sync.WaitGroup
 		for i := range generators {
-			g, err := generate.New(f, generate.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := check.Must(generate.New(f, generate.Options{}))(t)
 			var text []byte
 			sources = append(sources, source(fmt.Sprint(i), false, func() io.Reader {
 				return bytes.NewReader(text)
@@ -364,9 +359,7 @@ func TestProgress(t *testing.T) {
 	lines := controls.Sample("scru128", 300_000)
 	slices.Reverse(lines[len(lines)-1000:])
 	name := filepath.Join(dir, "ids")
-	if err := os.WriteFile(name, []byte(controls.Text(lines)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(name, []byte(controls.Text(lines)), 0o600))
 	last := map[Stage]Progress{}
 	s := &search{ctx: t.Context(), f: sample.FormatOf(spec.Of(gencore.Must(format.Lookup("scru128")))), sources: []Source{File(name)},
 		dir: extsort.Dir{Parent: dir}}
@@ -380,9 +373,7 @@ func TestProgress(t *testing.T) {
 		s.progress.shown = time.Time{} // so that each block is shown
 	}
 	s.progress.shown = time.Time{}
-	if err := s.run(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.run())
 	size := int64(len(lines) * 26)
 	for stage, total := range map[Stage]int64{StageOrder: size, StageSort: size,
 		StageCompare: int64(len(lines) * 32)} {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -60,10 +61,7 @@ func TestAnswers(t *testing.T) {
 		Block: lease.Block{NodeID: 42, Size: 8}, Holder: "h", FirstTick: 100, EndTick: 335,
 		Tick: 256 * time.Millisecond, Epoch: time.UnixMilli(1577836800000), RenewAt: at,
 		StartsIn: 3 * time.Millisecond, ValidFor: time.Minute, ServerTime: at}
-	got, err := sent(t, NewLease(g)).Decode("r")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := check.Must(sent(t, NewLease(g)).Decode("r"))(t)
 	equal(t, got, g)
 	if l := NewLease(g); l.ValidFrom != "2020-01-01T00:00:25.600Z" || l.NodeSpec != "42/8" {
 		t.Errorf("%+v", l)
@@ -78,17 +76,11 @@ func TestAnswers(t *testing.T) {
 		Window: 60000, Lead: 10000}
 	h := lease.Holding{ID: "id", Block: lease.Block{NodeID: 3, Size: 10}, Holder: "h",
 		State: lease.Waiting, Since: at, Until: at.Add(time.Minute), FreeFrom: at.Add(time.Hour)}
-	row, err := sent(t, NewHolding("r", terms, h)).Decode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	row := check.Must(sent(t, NewHolding("r", terms, h)).Decode())(t)
 	equal(t, row, h)
 
 	r := lease.RealmInfo{Name: "r", Terms: terms, Held: 1, Waiting: 2, Free: 3, FreeShare: 0.5}
-	info, err := sent(t, NewRealm(r, "guarantee", []string{})).Decode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := check.Must(sent(t, NewRealm(r, "guarantee", []string{})).Decode())(t)
 	equal(t, info, r)
 
 	var p Problem

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 )
@@ -148,10 +149,7 @@ func TestDecode(t *testing.T) {
 	b := lease.Block{NodeID: 42, Size: 8}
 	r := lease.Record{Realm: "a/b", Block: b, Revision: 1<<64 - 1, HWM: -1, State: lease.Whole,
 		Request: 1<<64 - 1}
-	value, err := encode(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	value := check.Must(encode(r))(t)
 	if got, err := decode([]byte(value), "a/b", b); err != nil || got != r {
 		t.Errorf("got %+v, %v, want %+v", got, err, r)
 	}

@@ -14,28 +14,21 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
 )
 
 func TestSourceClosedWhileRead(t *testing.T) {
 	var data bytes.Buffer
-	w, err := zstd.NewWriter(&data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := check.Must(zstd.NewWriter(&data))(t)
 	w.Write(bytes.Repeat([]byte("0372ijojuxuhjsfkeryi2mrtm\n"), 200_000))
 	w.Close()
 	name := filepath.Join(t.TempDir(), "ids")
-	if err := os.WriteFile(name, data.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(name, data.Bytes(), 0o600))
 	v := &Tester{Console: &console.Console{}}
 	for range 20 {
-		in, err := v.source(name).read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := check.Must(v.source(name).read())(t)
 		var wg sync.WaitGroup
 		begun := make(chan struct{})
 		wg.Go(func() {
@@ -61,10 +54,7 @@ func TestGuessOfWholeLines(t *testing.T) {
 			continue
 		}
 		encoding := f.Encodings()[0]
-		id, err := f.Read(f.Example())
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := check.Must(f.Read(f.Example()))(t)
 		var all []string
 		for i := range uint64(head) / 4 {
 			next := id.ID.Words()
