@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -82,6 +83,7 @@ var digitFaults = []digitFault{
 }
 
 func TestDigitFaults(t *testing.T) {
+	testserver.Long(t, "makes many reports")
 	for _, p := range digitParts {
 		at := slices.IndexFunc(controls.Ideals, func(d controls.Ideal) bool {
 			return d.Format == p.format && d.Name == p.name
@@ -91,9 +93,6 @@ func TestDigitFaults(t *testing.T) {
 		lines := d.Make(3, p.rate, 12_000)
 		for _, fault := range digitFaults {
 			for place := p.from; place < p.to; place++ {
-				if testing.Short() && place%5 > 0 {
-					continue
-				}
 				t.Run(fmt.Sprintf("%s/%s/%s/%d", p.format, p.name, fault.name, place), func(t *testing.T) {
 					var edited [][]byte
 					for _, l := range lines {
@@ -118,9 +117,7 @@ func TestDigitFaults(t *testing.T) {
 
 // Of many CUID2s, the first digits of their hashes must not count in the test of repeats.
 func TestManyHashes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
+	testserver.Long(t, "makes many IDs")
 	at := slices.IndexFunc(controls.Ideals, func(d controls.Ideal) bool {
 		return d.Name == "hash of 512 bits without 0 digits"
 	})
@@ -133,10 +130,8 @@ func TestManyHashes(t *testing.T) {
 // The corrected p-values of random digits are below 1 in 100 in at most 1 of 100 reports, for any
 // number of IDs and each probability of symbols.
 func TestSoundDigits(t *testing.T) {
-	rounds := 100
-	if testing.Short() {
-		rounds = 20
-	}
+	testserver.Long(t, "makes many reports")
+	const rounds = 100
 	for _, p := range digitParts {
 		at := slices.IndexFunc(controls.Ideals, func(d controls.Ideal) bool {
 			return d.Format == p.format && d.Name == p.name

@@ -184,6 +184,7 @@ func TestEveryIdeal(t *testing.T) {
 
 // UUIDv7s with a finer time pass, whatever the rate of the first IDs, from which Check infers it.
 func TestFinerTime(t *testing.T) {
+	testserver.Long(t, "makes many reports")
 	bursts := map[string]func(i int) float64{ // IDs in a second
 		"slow at first":    func(i int) float64 { return []float64{10, 1e6}[min(i/1000, 1)] },
 		"very slow":        func(i int) float64 { return []float64{2, 3e4}[min(i/4500, 1)] },

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -29,6 +30,7 @@ var mistakes = map[string]*regexp.Regexp{
 
 // All messages of many reports are right sentences.
 func TestMessages(t *testing.T) {
+	testserver.Long(t, "makes many reports")
 	seen := map[string]bool{}
 	text := ""
 	for _, r := range manyReports(t) {

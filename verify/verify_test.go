@@ -10,6 +10,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/spec"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/verify/internal/controls"
 )
 
@@ -88,6 +89,7 @@ func TestDetectHashes(t *testing.T) {
 
 // All SCRU128 IDs of a second, and all EUIDs of a millisecond, can look like UUIDs of one version.
 func TestDetectUUIDs(t *testing.T) {
+	testserver.Long(t, "makes many streams")
 	for _, name := range []string{"scru128", "euid"} {
 		f, err := format.Lookup(name)
 		if err != nil {
