@@ -535,7 +535,10 @@ func TestKubeconfig(t *testing.T) {
 
 // 300 processes that start at once get different node IDs.
 func starts(p *place) {
-	const n = 300
+	n := 300
+	if testing.Short() { // it runs with the race detector, which takes ten times as long
+		n = 60
+	}
 	s := open(p.T, p.url)
 	config := lease.Config{Realm: "starts", NodeBits: 10, OneSize: true}
 	if _, err := lease.Create(p.Context(), s, config); err != nil {
@@ -573,7 +576,10 @@ func starts(p *place) {
 // In a rolling restart of 300 processes with maxSurge 25%, no two processes have one node ID at the
 // same time, and no more node IDs are in use than processes.
 func rolling(p *place) {
-	const n, surge = 300, 75
+	n, surge := 300, 75
+	if testing.Short() { // it runs with the race detector, which takes ten times as long
+		n, surge = 60, 15
+	}
 	config := lease.Config{Realm: "rolling", NodeBits: 10, OneSize: true}
 	if _, err := lease.Create(p.Context(), open(p.T, p.url), config); err != nil {
 		p.Fatal(err)
