@@ -29,9 +29,12 @@ import (
 	"github.com/sortid/sortid/internal/testserver"
 )
 
-const workerIDs = "worker-ids"
+const (
+	workerIDs = "worker-ids"
+	leaseJS   = "../cmd/sortid/web/lease.js"
+)
 
-// A language has a client in the folder worker-ids, and a program that uses it as a library.
+// A language has a library that is one file, and programs that use it.
 type language struct {
 	name, file, comment string
 	most                int // lines of code
@@ -39,7 +42,7 @@ type language struct {
 }
 
 var languages = []language{
-	{"Python", "worker_ids.py", "#", 60,
+	{"Python", workerIDs + "/worker_ids.py", "#", 60,
 		func(t *testing.T) *exec.Cmd {
 			return exec.Command(testserver.Program(t, "python3"), workerIDs+"/worker_ids.py")
 		},
@@ -48,17 +51,17 @@ var languages = []language{
 			cmd.Env = append(os.Environ(), "PYTHONPATH="+workerIDs, "PYTHONDONTWRITEBYTECODE=1")
 			return cmd
 		}},
-	{"Node", "worker-ids.mjs", "//", 60,
+	{"Node", leaseJS, "//", 60,
 		func(t *testing.T) *exec.Cmd {
 			return exec.Command(testserver.Program(t, "node"), workerIDs+"/worker-ids.mjs")
 		},
 		func(t *testing.T) *exec.Cmd {
-			library := check.Must(filepath.Abs(workerIDs + "/worker-ids.mjs"))(t)
+			library := check.Must(filepath.Abs(leaseJS))(t)
 			cmd := exec.Command(testserver.Program(t, "node"), "testdata/worker-ids/hold.mjs")
 			cmd.Env = append(os.Environ(), "LIBRARY="+library)
 			return cmd
 		}},
-	{"Java", "WorkerIds.java", "//", 60,
+	{"Java", workerIDs + "/WorkerIds.java", "//", 60,
 		func(t *testing.T) *exec.Cmd { return java(t, "WorkerIds") },
 		func(t *testing.T) *exec.Cmd { return java(t, "Hold") }},
 }
@@ -97,7 +100,7 @@ func TestMain(m *testing.M) {
 // The clients are short enough to be read before they are copied.
 func TestWorkerIDsShort(t *testing.T) {
 	for _, l := range languages {
-		text := check.Must(os.ReadFile(filepath.Join(workerIDs, l.file)))(t)
+		text := check.Must(os.ReadFile(l.file))(t)
 		code := 0
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimSuffix(line, "\n")

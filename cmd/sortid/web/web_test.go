@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"embed"
 	"html"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/internal/check"
 )
 
 //go:embed ours/*.js
@@ -66,14 +64,5 @@ func TestPage(t *testing.T) {
 		if strings.Contains(string(page), bad) {
 			t.Errorf("the page has %s", bad)
 		}
-	}
-}
-
-// Programs without npm copy the example, so it begins with the library.
-func TestExampleBeginsWithLease(t *testing.T) {
-	library := check.Must(os.ReadFile("lease.js"))(t)
-	example := check.Must(os.ReadFile("../../../examples/worker-ids/worker-ids.mjs"))(t)
-	if !bytes.HasPrefix(example, append(library, "\nif (process.argv"...)) {
-		t.Error("worker-ids.mjs does not begin with lease.js: copy what you changed to the other file")
 	}
 }
