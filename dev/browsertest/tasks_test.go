@@ -303,7 +303,7 @@ func TestFiles(t *testing.T) {
 		{"app.bz2", "BZh91AY&SY"}} {
 		upload(f[0], f[1])
 		tb.until(`document.getElementById("result").textContent.includes(` + strconv.Quote(f[0]+" is compressed with") + `)`)
-		tb.contains("#result", `-d", or use "sortid scan"`)
+		tb.contains("#result", ` -d" first.`)
 	}
 
 	for name, order := range map[string]binary.AppendByteOrder{"le": binary.LittleEndian, "be": binary.BigEndian} {

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/sortid/sortid/internal/textcodec"
@@ -38,7 +37,7 @@ var Judgement = Rules{
 		{"“", "”", "quotes"}, {"„", "“", "quotes"}, {"‘", "’", "quotes"}, {"«", "»", "quotes"},
 		{"(", ")", "brackets"}, {"[", "]", "brackets"}, {"<", ">", "brackets"}, {"{", "}", "braces"}},
 	Escapes: map[string][]string{
-		"%":    percent(),                                                       // URLs
+		"%":    percent,                                                         // URLs
 		"=":    {"3D"},                                                          // quoted-printable
 		"=80=": {"9?", "A?"},                                                    // quotation marks and dashes
 		`\`:    {"u????", "x??", "0??", "a", "b", "e", "f", "n", "r", "t", "v"}, // strings
@@ -52,20 +51,10 @@ var Judgement = Rules{
 	},
 }
 
-// percent returns the digits of a byte that is no letter or digit, and of the last byte of a
-// character of UTF-8.
-func percent() (digits []string) {
-	for c := byte(' '); c <= '~'; c++ {
-		if textcodec.KindOf[c].In(textcodec.Base36) {
-			continue
-		}
-		upper, lower := fmt.Sprintf("%02X", c), fmt.Sprintf("%02x", c)
-		if digits = append(digits, upper); lower != upper {
-			digits = append(digits, lower)
-		}
-	}
-	return append(digits, "09", "0A", "0a", "0D", "0d", "1B", "1b", "8?", "9?", "A?", "B?")
-}
+// percent has the digits of control characters and punctuation. It also has letters, which programs do
+// not escape, and the ends of other characters.
+var percent = strings.Fields("09 0A 0a 0D 0d 1B 1b 2? 3A 3B 3C 3D 3E 3F 3a 3b 3c 3d 3e 3f " +
+	"4? 5? 6? 7? 8? 9? A? B?")
 
 type escape struct {
 	begin string

@@ -57,6 +57,13 @@ export function plainText({ symbols, folds_case: folds, lengths }) {
 // The text before an ID with a prefix, such as user_.
 export const startOf = (prefix) => prefix && `${prefix}_`;
 
+// The prefixes of typed IDs.
+export const PREFIX = /^([a-z]([a-z_]{0,61}[a-z])?)?$/;
+
+function failPrefix(format, text, prefix, want = "at most 63 characters a-z and _") {
+  return fail(format, text, "prefix", `wrong prefix ${JSON.stringify(prefix)}, want ${want}`);
+}
+
 // An ID's own properties are its value and prefix, which structuredClone and postMessage keep.
 export class BasicID {
   #format;
@@ -69,10 +76,17 @@ export class BasicID {
   }
 
   get format() { return this.#format; }
-  get text() { return this.format.codec.write(this.value); }
+  get text() { return startOf(this.prefix) + this.format.codec.write(this.value); }
   get int() { return String(this.value); }
   get hex() { return this.value.toString(16).padStart(this.format.width / 4, "0"); }
   get bytes() { return Uint8Array.from(this.hex.match(/../g), (byte) => parseInt(byte, 16)); }
+
+  withPrefix(prefix) {
+    const { format, value } = this;
+    if (typeof prefix !== "string") want("withPrefix", "a string", prefix);
+    if (!format.allowsPrefix(prefix)) failPrefix(format, startOf(prefix) + format.make(value), prefix);
+    return format.make(value, prefix);
+  }
 
   field({ low, bits }) { return BigInt.asUintN(bits, this.value >> BigInt(low)); }
 
@@ -110,12 +124,15 @@ export class BasicID {
 
 export class BasicFormat {
   #shared; // a generator without options
+  #prefix = ""; // of the last typed ID
+  #isPlain; // whether IDs have no underscore
 
   // The members are a row of formats.js, the class of generators, and a class of IDs and a codec.
   constructor(members) {
     const { width, text, max, codec = plainText(text) } = members;
     Object.assign(this, { ID: BasicID, ...members, codec });
     this.max = BigInt(max ?? 2n ** BigInt(width) - 1n);
+    this.#isPlain = !text.symbols?.includes("_");
     Object.freeze(this);
   }
 
@@ -124,6 +141,44 @@ export class BasicFormat {
   parse(text) {
     if (typeof text !== "string") want(`${this.name}.parse`, "a string", text);
     return this.make(this.codec.read(text, this));
+  }
+
+  allowsPrefix(prefix) {
+    if (prefix !== this.#prefix && !PREFIX.test(prefix)) return false;
+    this.#prefix = prefix;
+    return true;
+  }
+
+  // The position of the last underscore that cannot belong to the ID.
+  separator(text) {
+    return this.#isPlain ? text.lastIndexOf("_")
+      : text.indexOf("_", text.length - this.text.lengths.at(-1) - 1);
+  }
+
+  // The integer of a text without a prefix.
+  read(text) { return this.codec.read(text, this); }
+
+  parseTyped(text, wanted) {
+    if (typeof text !== "string") want(`${this.name}.parseTyped`, "a string", text);
+    // Most texts have the prefix of the text before.
+    const known = this.#prefix;
+    const { length } = known;
+    if (length && text[length] === "_" && (wanted ?? known) === known && text.startsWith(known) &&
+      this.#isPlain && text.indexOf("_", length + 1) < 0) {
+      return this.make(this.read(text.slice(length + 1)), known);
+    }
+    const end = this.separator(text);
+    const found = end > 0 ? text.slice(0, end) : "";
+    const prefix = wanted ?? found;
+    if (typeof prefix !== "string") want(`${this.name}.parseTyped, prefix`, "a string", prefix);
+    if (!this.allowsPrefix(prefix) || end === 0 && wanted === undefined) failPrefix(this, text, prefix);
+    if (found === prefix && end !== 0) return this.make(this.read(text.slice(end + 1)), prefix);
+    const start = startOf(prefix); // the last underscore may be in the ID
+    const rest = () => this.make(this.read(text.slice(start.length)), prefix);
+    const longer = found === start || found.length > prefix.length && PREFIX.test(found);
+    const id = text.startsWith(start) && (longer ? attempt(rest) : rest());
+    if (id) return id;
+    return failPrefix(this, text, found, JSON.stringify(prefix));
   }
 
   isValid(text) { return attempt(() => this.parse(text)) !== undefined; }

@@ -1,6 +1,6 @@
 // IDs and formats with all that sortid knows about them.
 import {
-  BasicFormat, BasicID, byteLength, failLength, failRange, integerOf, startOf,
+  BasicFormat, BasicID, PREFIX, byteLength, failLength, failRange, integerOf, startOf,
 } from "./basic.js";
 import { attempt, fail, reject, want, wantOptions, wantText } from "./errors.js";
 import { more } from "./formats.js";
@@ -16,18 +16,13 @@ const join = (fields, content) =>
   fields.reduce((all, field) => all | content(field) << BigInt(field.low), 0n);
 
 export class ID extends BasicID {
-  get text() { return this.format.codec ? startOf(this.prefix) + super.text : undefined; }
+  get text() { return this.format.codec ? super.text : undefined; }
   get uuid() {
     if (this.format.width !== 128) return undefined;
     return this.hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
   }
 
   toString() { return this.text ?? startOf(this.prefix) + this[this.format.encodings[0]]; }
-
-  withPrefix(prefix) {
-    wantText("withPrefix", prefix);
-    return this.format.parseTyped(startOf(prefix) + new ID(this.format, this.value), prefix);
-  }
 
   in(encoding) {
     this.format.checkEncoding(encoding);
@@ -78,9 +73,6 @@ export class ID extends BasicID {
     return notes;
   }
 }
-
-// The prefixes of typed IDs.
-const PREFIX = /^([a-z]([a-z_]{0,61}[a-z])?)?$/;
 
 // What follows the underscores of a text.
 export const afterLabels = (text) =>
@@ -186,40 +178,17 @@ export class Format extends BasicFormat {
     return this.#checked(text, length > 64 ? this.max + 1n : BigInt(text));
   }
 
-  // The position of the last underscore that cannot belong to the ID.
-  #separator(text) {
-    const { symbols, lengths } = this.text;
-    if (!symbols.includes("_")) return text.lastIndexOf("_");
-    return text.indexOf("_", text.length - Math.max(...lengths) - 1);
+  allowsPrefix(prefix) {
+    if (!this.generates) reject(`${this.name} IDs are never typed`);
+    return super.allowsPrefix(prefix);
   }
 
-  parseTyped(text, wanted) {
-    if (!this.generates) reject(`${this.name} IDs are never typed`);
-    wantText(`${this.name}.parseTyped`, text);
-    const end = this.#separator(text);
-    const found = text.slice(0, Math.max(end, 0));
-    const prefix = wanted ?? found;
-    wantText(`${this.name}.parseTyped, prefix`, prefix);
-    const shown = JSON.stringify(prefix);
-    if (!PREFIX.test(prefix) || end === 0 && wanted === undefined) {
-      fail(this, text, "prefix", `wrong prefix ${shown}, want at most 63 characters a-z and _`);
-    }
-    const start = startOf(prefix);
-    if (text.startsWith(start)) {
-      try {
-        return new ID(this, this.parse(text.slice(start.length)).value, prefix);
-      } catch (error) { // the text may have a longer prefix
-        const longer = found === start || found.length > prefix.length && PREFIX.test(found);
-        if (!longer) throw error;
-      }
-    }
-    return fail(this, text, "prefix", `wrong prefix ${JSON.stringify(found)}, want ${shown}`);
-  }
+  read(text) { return this.#isPlain ? super.read(text) : this.parse(text).value; }
 
   typedPrefix(text) {
     wantText("typedPrefix", text);
     if (!this.generates || this.text.symbols.includes("_") && this.hasLength(text)) return "";
-    const end = this.#separator(text);
+    const end = this.separator(text);
     const typed = end > 0 && PREFIX.test(text.slice(0, end)) && this.hasLength(text.slice(end + 1));
     return typed ? text.slice(0, end) : "";
   }

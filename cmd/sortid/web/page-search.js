@@ -100,13 +100,10 @@ export class Search {
   }
 }
 
-// How compressed files begin, and the commands that unpack them.
-const PACKED = [
-  { magic: "\x1f\x8b", format: "gzip", command: "gzip -d" },
-  { magic: "\x28\xb5\x2f\xfd", format: "zstd", command: "zstd -d" },
-  { magic: "\xfd7zXZ\0", format: "xz", command: "xz -d" },
-  { magic: "BZh91AY&SY", format: "bzip2", command: "bzip2 -d" },
-];
+// How compressed files begin. The names are also the commands that unpack them.
+const PACKED = Object.entries({
+  gzip: "\x1f\x8b", zstd: "\x28\xb5\x2f\xfd", xz: "\xfd7zXZ\0", bzip2: "BZh91AY&SY",
+});
 
 const begins = (bytes, magic) => [...magic].every((c, i) => c.charCodeAt(0) === bytes[i]);
 
@@ -123,12 +120,12 @@ export async function searchFile(file, format, report) {
       },
     }));
     const head = new Uint8Array(await file.slice(0, 10).arrayBuffer());
-    const packed = PACKED.find(({ magic }) => begins(head, magic));
+    const [packed] = PACKED.find(([, magic]) => begins(head, magic)) ?? [];
     if (packed) {
-      const unpack = attempt(() => new DecompressionStream(packed.format));
+      const unpack = attempt(() => new DecompressionStream(packed));
       if (!unpack) {
-        search.refused = `is compressed with ${packed.format}, which this browser cannot unpack. ` +
-          `Unpack it with "${packed.command}", or use "sortid scan".`;
+        search.refused = `is compressed with ${packed}, which this browser cannot read. ` +
+          `Use "${packed} -d" first.`;
         return search;
       }
       stream = stream.pipeThrough(unpack);

@@ -72,6 +72,11 @@ export declare class BasicID<Name extends string = string, Prefix extends string
   readonly milli: Name extends Ours ? number : number | undefined;
   /** The values of the fields that have a name. */
   readonly fields: Readonly<Record<string, bigint>>;
+  /**
+   * The same ID with the prefix of a typed ID. With "user", its text is user_0372... With "", it
+   * has no prefix.
+   */
+  withPrefix<P extends string>(prefix: P): BasicID<Name, P>;
   field(field: Pick<Field, "low" | "bits">): bigint;
   /** The order of the integers. With a < b, JavaScript compares IDs in the same way. */
   compare(other: { readonly value: bigint }): -1 | 0 | 1;
@@ -96,10 +101,6 @@ export declare class ID<Name extends string = string, Prefix extends string = st
   readonly timed: Format | undefined;
   /** Remarks, such as "the timestamp is reserved: no generator makes this ID". */
   readonly notes: string[];
-  /**
-   * The same ID with the prefix of a typed ID. With "user", its text is user_0372... With "", it
-   * has no prefix.
-   */
   withPrefix<P extends string>(prefix: P): ID<Name, P>;
   in(encoding: Encoding): string;
   /** The timestamp, in ticks of a format; default: the ID's own format. */
@@ -160,6 +161,12 @@ export declare class BasicFormat<Name extends string = string>
   readonly last?: number;
   /** The ID of a text. Throws a ParseError for a text that is not an ID. */
   parse(text: string): BasicID<Name, Plain<Name>>;
+  /**
+   * The ID of a typed ID's text. If a prefix is given, as in "user", the text must have it.
+   * Otherwise the text may have any prefix or none.
+   */
+  parseTyped<P extends string>(text: string, prefix: P): BasicID<Name, P>;
+  parseTyped(text: string): BasicID<Name>;
   /** Whether parse accepts a text. */
   isValid(text: unknown): boolean;
   /**
@@ -217,10 +224,6 @@ export declare class Format<Name extends string = string> extends BasicFormat<Na
   parseAs(encoding: Encoding, text: string): ID<Name>;
   /** The ID of a text in any encoding. A prefix may be before the ID, as in user_0372... */
   parseAny(text: string): { id: ID<Name>; encoding: Encoding };
-  /**
-   * The ID of a typed ID's text, in a format that sortid makes. If a prefix is given, as in "user",
-   * the text must have it. Otherwise the text may have any prefix or none.
-   */
   parseTyped<P extends string>(text: string, prefix: P): ID<Name, P>;
   parseTyped(text: string): ID<Name>;
   /** The prefix of a typed ID, such as "user"; "" if the text is not like a typed ID. */

@@ -31,6 +31,13 @@ test("each entry for one format has types, and makes what the whole package read
     assert.equal(id.uuid, whole.uuid);
     assert.ok(entry[name].fromBytes(id.bytes).equals(id) && entry[name].fromInt(id.int).equals(id));
     assert.throws(() => entry[name].parse("?"), entry.ParseError);
+    const typed = id.withPrefix("user");
+    for (const prefix of ["user", undefined]) {
+      const { prefix: got, text } = entry[name].parseTyped(String(typed), prefix);
+      assert.deepEqual([got, text], ["user", `user_${id}`]);
+    }
+    assert.throws(() => entry[name].parseTyped(String(typed), "order"), { reason: "prefix" });
+    assert.equal(String(typed.withPrefix("")), String(id));
     assert.equal(sortid.ParseError, entry.ParseError);
   }
 });
