@@ -11,15 +11,20 @@ import (
 )
 
 var (
-	ErrConfig  = newError("invalid configuration")
-	ErrRealm   = newError("the terms of the realm differ from the configuration")
+	// ErrConfig: a [Config], or another parameter, cannot be right.
+	ErrConfig = newError("invalid configuration")
+	// ErrRealm: the realm has another format or size of node IDs than the [Config], or a shorter
+	// window or lead.
+	ErrRealm = newError("the terms of the realm differ from the configuration")
+	// ErrNoRealm: nobody has made the realm, or the store has lost it.
 	ErrNoRealm = newError("no such realm")
 	// ErrRecord: a realm has records that no client would write.
 	ErrRecord = newError("records that make no sense")
 	// ErrFull: no node ID of this size is free; see [FullError].
 	ErrFull = newError("no free node ID")
 	// ErrLead: a grant would start too far in the future; see [LeadError].
-	ErrLead  = newError("too far in the future")
+	ErrLead = newError("too far in the future")
+	// ErrClock: the clocks differ by more than the lead; see [ClockError].
 	ErrClock = newError("this machine's clock disagrees with the store's")
 	// ErrForgotten: leases get no grant until somebody calls [Fence].
 	ErrForgotten = newError("the store has lost records or changes")
@@ -27,13 +32,15 @@ var (
 	ErrBusy = newError("too many other processes are changing this realm")
 	// ErrWaiting: [Reclaim] cannot make the node ID free yet.
 	ErrWaiting = newError("the node ID waits after its last use")
-	ErrNoTime  = newError("the store has no clock")
+	// ErrNoTime: a [Store] has no clock, so processes use their own.
+	ErrNoTime = newError("the store has no clock")
 	// ErrUnsafe: a [Store] refuses settings that could lose data.
 	ErrUnsafe = newError("the store could lose what it has stored")
 
 	// ErrExpired: the lease has no granted ticks left. The returned error says why.
 	ErrExpired = sortid.ErrLeaseExpired
-	ErrClosed  = sortid.ErrLeaseClosed
+	// ErrClosed: [Lease.Close] was called.
+	ErrClosed = sortid.ErrLeaseClosed
 )
 
 // An Error is a failure of this package: one of its variables, or one of them with a detail.

@@ -430,8 +430,10 @@ func (l *Lease) NodeBits() int {
 	return l.window.NodeBits()
 }
 
+// TickLength returns the length of a tick.
 func (l *Lease) TickLength() time.Duration { return l.window.TickLength() }
 
+// Epoch returns when tick 0 begins.
 func (l *Lease) Epoch() time.Time { return l.window.Epoch() }
 
 // ClaimTick is for generators; see [sortid.Lease]. It fails with [ErrExpired] or [ErrClosed].

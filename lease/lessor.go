@@ -36,6 +36,7 @@ type AcquireRequest struct {
 	Time     time.Time     // the client's clock; zero: it is not checked
 }
 
+// A RenewRequest asks a [Lessor] to renew a lease.
 type RenewRequest struct {
 	Secret  string
 	EndTick int64     // EndTick of the newest Grant that the client has
@@ -43,6 +44,7 @@ type RenewRequest struct {
 	Time    time.Time // the client's clock; zero: it is not checked
 }
 
+// A ReleaseRequest gives a lease back to a [Lessor].
 type ReleaseRequest struct {
 	Secret   string
 	EndTick  int64     // EndTick of the newest Grant that the client has; 0: unknown
@@ -74,7 +76,10 @@ type Grant struct {
 	Repeated bool // the lease was granted to an earlier copy of the same request
 }
 
-func (g Grant) ValidFrom() time.Time  { return g.time(g.FirstTick) }
+// ValidFrom returns when the first tick begins, in UTC.
+func (g Grant) ValidFrom() time.Time { return g.time(g.FirstTick) }
+
+// ValidUntil returns when the last tick ends, in UTC.
 func (g Grant) ValidUntil() time.Time { return g.time(g.EndTick) }
 
 func (g Grant) time(tick int64) time.Time {
@@ -102,6 +107,7 @@ type Holding struct {
 	FreeFrom time.Time // when an acquire of this node ID can succeed
 }
 
+// A HoldingState says why nobody else can have a node ID.
 type HoldingState string
 
 const (

@@ -16,6 +16,7 @@ type Memory struct {
 	realms map[string]map[Block]Record
 }
 
+// NewMemory returns a store without realms.
 func NewMemory() *Memory { return &Memory{} }
 
 func (m *Memory) do(ctx context.Context, f func()) error {

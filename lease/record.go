@@ -39,6 +39,7 @@ func UID60() Format {
 		Epoch: time.UnixMilli(1519862400000).UTC()}
 }
 
+// MaxBits is the largest size of a node ID, in bits.
 const MaxBits = 24
 
 // A Block is a node ID with its size in bits. It contains all node IDs of more bits that begin with
@@ -55,8 +56,10 @@ func (b Block) String() string {
 
 func (b Block) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
+// ErrBlock: a text is not a [Block].
 var ErrBlock = newError("not a node ID and its size, such as 42/8")
 
+// ParseBlock reads a text such as 42/8. An error matches [ErrBlock].
 func ParseBlock(s string) (Block, error) {
 	node, size, _ := strings.Cut(s, "/")
 	n, err1 := strconv.ParseUint(node, 10, 32)
@@ -193,6 +196,7 @@ func (t Terms) LeaseFormat() Format {
 		Epoch: time.UnixMilli(t.Epoch)}
 }
 
+// Time returns when a tick begins, in UTC.
 func (t Terms) Time(tick int64) time.Time {
 	return time.UnixMilli(t.Epoch + tick*t.Tick).UTC()
 }
@@ -206,6 +210,7 @@ func (t Terms) At(at time.Time) int64 {
 	return ms / t.Tick
 }
 
+// Duration returns the length of a number of ticks.
 func (t Terms) Duration(ticks int64) time.Duration {
 	return time.Duration(ticks*t.Tick) * time.Millisecond
 }
@@ -280,6 +285,7 @@ func (r Record) Matches(prev Record) bool {
 	return r.Revision == prev.Revision && (r.HWM == prev.HWM || r.Revision == 0)
 }
 
+// Held reports whether somebody holds the node ID at a tick of the store's clock.
 func (r Record) Held(now int64) bool {
 	return r.State == Whole && r.Owner != Owner{} && now < r.Deadline
 }

@@ -77,6 +77,7 @@ func precisionOf(store Store) time.Duration {
 // An Atomicity is a [Store] that says whether CompareAndSetMany makes all changes or none.
 type Atomicity interface{ Atomic() bool }
 
+// A Change replaces the record Prev of a block by Next.
 type Change struct{ Prev, Next Record }
 
 func checkStore(store Store) error {

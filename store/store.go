@@ -50,6 +50,7 @@ type Store interface {
 	Conditions() []string
 }
 
+// ErrURL: a URL is malformed, or no store has its scheme.
 var ErrURL = connect.ErrURL
 
 type kind struct {
@@ -122,6 +123,7 @@ func OpenExisting(ctx context.Context, url string) (Store, error) {
 	return k.existing(ctx, url)
 }
 
+// Names returns the schemes of the URLs.
 func Names() (names []string) {
 	for _, k := range kinds {
 		names = append(names, k.names...)

@@ -29,6 +29,7 @@ var bucket = []byte("leases")
 // ErrDamaged means that the file is damaged, or not a bbolt file with leases.
 var ErrDamaged = errors.New("not a bbolt file with leases, or damaged")
 
+// A Store is a [lease.Store] in a bbolt file. It is safe for concurrent use.
 type Store struct {
 	path string // absolute, without symbolic links
 	// mutex lets only one goroutine of this process use the file.

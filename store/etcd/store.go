@@ -21,8 +21,10 @@ import (
 	"google.golang.org/grpc/status"
 )
 
+// DefaultPrefix begins the keys if the URL has no prefix.
 const DefaultPrefix = "sortid"
 
+// A Store is a [lease.Store] in etcd. It is safe for concurrent use.
 type Store struct {
 	*records
 	client     *clientv3.Client

@@ -113,6 +113,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
+// Acquire asks the server for a lease; see [lease.Lessor].
 func (c *Client) Acquire(ctx context.Context, realm string,
 	r lease.AcquireRequest) (lease.Grant, error) {
 	var answer wire.Lease
@@ -133,6 +134,7 @@ func (c *Client) Acquire(ctx context.Context, realm string,
 	return g, err
 }
 
+// Renew renews a lease; see [lease.Lessor].
 func (c *Client) Renew(ctx context.Context, realm, id string,
 	r lease.RenewRequest) (lease.Grant, error) {
 	var answer wire.Lease
@@ -143,6 +145,7 @@ func (c *Client) Renew(ctx context.Context, realm, id string,
 	return answer.Decode(realm)
 }
 
+// Release gives a lease back; see [lease.Lessor].
 func (c *Client) Release(ctx context.Context, realm, id string, r lease.ReleaseRequest) error {
 	_, err := c.once(ctx, http.MethodPost, leasePath(realm, id)+"/release",
 		wire.NewRelease(r), nil)

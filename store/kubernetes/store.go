@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
+// A Store is a [lease.Store] in the Leases of a namespace of Kubernetes. It is safe for concurrent use.
 type Store struct {
 	*records
 	client    *client

@@ -18,6 +18,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
+// A Store is a [lease.Store] in a table of MariaDB or MySQL. It is safe for concurrent use.
 type Store struct {
 	db         *sql.DB
 	idle       *connect.Idle // closes the connections

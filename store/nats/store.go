@@ -33,8 +33,10 @@ type Options struct {
 	SyncAlways bool   // all servers have sync_interval: always
 }
 
+// DefaultBucket is the bucket if the URL names none.
 const DefaultBucket = "sortid"
 
+// A Store is a [lease.Store] in a bucket of NATS JetStream. It is safe for concurrent use.
 type Store struct {
 	*records
 	conn       *nats.Conn

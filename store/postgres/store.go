@@ -18,6 +18,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
+// A Store is a [lease.Store] in a table of PostgreSQL. It is safe for concurrent use.
 type Store struct {
 	pool       *pgxpool.Pool
 	idle       *connect.Idle // closes the connections; nil if the program made them

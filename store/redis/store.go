@@ -15,8 +15,10 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
+// DefaultPrefix begins the keys if the URL has no prefix.
 const DefaultPrefix = "sortid:"
 
+// A Store is a [lease.Store] in Redis. It is safe for concurrent use.
 type Store struct {
 	*records
 	pool       *redis.Pool
