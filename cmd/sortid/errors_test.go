@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"github.com/sortid/sortid/internal/check"
 )
 
@@ -33,7 +35,8 @@ func TestMessages(t *testing.T) {
 	if *update {
 		check.OK(t, os.WriteFile(name, []byte(got.String()), 0o644))
 	} else if got.String() != string(file) {
-		t.Errorf("got:\n%s\nwant:\n%s", got.String(), file)
+		t.Errorf("run the test with -update if this is right:\n%s",
+			diff.Diff(name, file, "messages", []byte(got.String())))
 	}
 	if commands < 50 {
 		t.Errorf("only %d commands", commands)
