@@ -115,17 +115,17 @@ func TestDocument(t *testing.T) {
 	for _, f := range others() {
 		if finds := !spec.Of(f).Search.WordLike && !spec.Of(f).Search.Named; finds !=
 			strings.Contains(unasked, "`"+f.Name()+"`") {
-			t.Errorf("%s: scan finds it without --format: %v; the document differs", f.Name(), finds)
+			t.Errorf("%s: scan finds it without --format: %v; docs/formats.md differs", f.Name(), finds)
 		}
 		list := without
 		if f.Tick() != 0 || spec.Of(f).Within != nil {
 			list = with
 		}
 		if !strings.Contains(list, "`"+f.Name()+"`") {
-			t.Errorf("the document lacks %s, or has it in the wrong list", f.Name())
+			t.Errorf("docs/formats.md lacks %s, or has it in the wrong list", f.Name())
 		}
 		if bounds := f.Tick() != 0 && f.Name() != "uuidv1" && f.Name() != "typeid"; bounds != f.Ordered() {
-			t.Errorf("%s: the document says that its IDs bound ranges: %v", f.Name(), bounds)
+			t.Errorf("%s: docs/formats.md says that its IDs bound ranges: %v", f.Name(), bounds)
 		}
 	}
 
@@ -152,7 +152,7 @@ func TestDocument(t *testing.T) {
 	for _, f := range others() {
 		for _, g := range all() {
 			if got := same[[2]string{f.Name(), g.Name()}]; got != spec.Of(f).ConvertsTo(spec.Of(g)) {
-				t.Errorf("%s to %s: the document says %v", f.Name(), g.Name(), got)
+				t.Errorf("%s to %s: docs/formats.md says %v", f.Name(), g.Name(), got)
 			}
 		}
 	}

@@ -129,7 +129,7 @@ func TestDocument(t *testing.T) {
 		row := regexp.MustCompile(`(?m)^\| ` + bits + `[ ;,].*` + "`" + f.Name() + "`")
 		if (Bits(f) != 0) != row.MatchString(table) || Bits(f) == 0 &&
 			strings.Contains(table, "`"+f.Name()+"`") {
-			t.Errorf("%s: no row of %s bits, or a row too many", f.Name(), bits)
+			t.Errorf("docs/formats.md, node IDs: %s has no row of %s bits, or a row too many", f.Name(), bits)
 		}
 	}
 }
