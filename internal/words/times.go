@@ -11,7 +11,7 @@ import (
 // AcceptedTimes lists what [ParseTime] accepts.
 const AcceptedTimes = `2006-01-02, "2006-01-02 15:04", "2006-01-02 15:04:05", ` +
 	`2006-01-02T15:04:05Z or with an offset such as +01:00 (UTC without one), ` +
-	`@1136214245.5 (Unix seconds), @1136214245500 (Unix milliseconds, from 13 digits on), ` +
+	`1136214245.5 or @0 (Unix seconds), 1136214245500 (Unix milliseconds, from 13 digits on), ` +
 	`15:04 (today), now, or relative to now: -2h or 2h (before), +30m (after), -7d, "2 days ago"`
 
 var layouts = func() (all []string) {
@@ -46,6 +46,8 @@ func readTime(text string, now time.Time, zone *time.Location) (time.Time, error
 		return now, nil
 	case text[0] == '@':
 		return unixTime(text[1:])
+	case isUnix(text):
+		return unixTime(text)
 	case text[0] == '-' || text[0] == '+':
 		d, err := parseDuration(text)
 		return now.Add(d), err
@@ -134,7 +136,14 @@ const (
 	maxMillis  = maxSeconds * 1000
 )
 
-// unix reads Unix seconds with a fraction, or milliseconds.
+// isUnix reports whether a number is long enough to be a Unix time without an @, and too short to be an
+// ID.
+func isUnix(text string) bool {
+	whole, fraction, _ := strings.Cut(text, ".")
+	return 9 <= len(whole) && len(whole) <= 13 && strings.Trim(whole+fraction, "0123456789") == ""
+}
+
+// unixTime reads Unix seconds with a fraction, or milliseconds.
 func unixTime(text string) (time.Time, error) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	seconds, err := strconv.ParseInt(whole, 10, 64)

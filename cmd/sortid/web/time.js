@@ -21,7 +21,7 @@ export function parseTime(text, now = Date.now(), zone = "UTC") {
   const word = text.trim();
   if (word === "") fail("it is empty");
   if (/^now$/i.test(word)) return now;
-  const [, whole, part] = /^@(-?[0-9]+)(?:\.([0-9]*))?$/.exec(word) ?? [];
+  const [, whole, part] = /^(?:@|(?=[0-9]{9,13}\b))(-?[0-9]+)(?:\.([0-9]*))?$/.exec(word) ?? [];
   if (whole) {
     const size = Math.abs(Number(whole));
     if (!part && size >= 1e12 && size < 1e15) return Number(whole); // it is in milliseconds
