@@ -51,16 +51,15 @@ func convertCommand(c *console.Console) *cobra.Command {
 				return console.UsageError(err)
 			}
 		}
-		parallel := in.Format != nil
-		return input.Texts(c, args, parallel, func(b []byte, text string,
-			now time.Time) ([]byte, error) {
+		return input.Texts(c, args, workersOf(in, false, func(in *inspect.Reader, b []byte,
+			text string, now time.Time) ([]byte, error) {
 			var r inspect.Reading
 			err := in.Read(&r, text, now)
 			if err == nil {
 				b, err = to.append(b, &r)
 			}
 			return append(b, '\n'), err
-		})
+		}))
 	}
 	return cmd
 }

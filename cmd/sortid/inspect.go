@@ -12,6 +12,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/input"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
+	"github.com/sortid/sortid/cmd/sortid/internal/ordered"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/spec"
 )
@@ -67,10 +68,10 @@ func inspection(c *console.Console,
 		if c.Quiet && !cmd.Flags().Changed("output") && !cmd.Flags().Changed("template") {
 			write = func(b []byte, _ *inspect.Reading) ([]byte, error) { return b, nil }
 		}
-		command := cmd == cmd.Root() // the first argument may be a misspelt command
-		parallel := in.Format != nil && !command && output.Value != "card"
-		return input.Texts(c, args, parallel, func(b []byte, text string,
-			now time.Time) ([]byte, error) {
+		command := cmd == cmd.Root()                 // the first argument may be a misspelt command
+		inOrder := command || output.Value == "card" // a result depends on the texts before
+		return input.Texts(c, args, workersOf(in, inOrder, func(in *inspect.Reader, b []byte,
+			text string, now time.Time) ([]byte, error) {
 			var r inspect.Reading
 			err := in.Read(&r, text, now)
 			if command {
@@ -86,8 +87,26 @@ func inspection(c *console.Console,
 				return b, err
 			}
 			return write(b, &r)
-		})
+		}))
 	}
+}
+
+// workersOf returns workers that read texts, each with a Reader of its own. If inOrder is true, it
+// returns only one worker.
+func workersOf(in inspect.Reader, inOrder bool, appendResult func(in *inspect.Reader, b []byte,
+	text string, now time.Time) ([]byte, error)) []input.Worker {
+	workers := make([]input.Worker, ordered.Workers())
+	if inOrder {
+		workers = workers[:1]
+	}
+	for i := range workers {
+		own := in
+		workers[i] = input.Worker{Judge: &own.Judge, Append: func(b []byte, text string,
+			now time.Time) ([]byte, error) {
+			return appendResult(&own, b, text, now)
+		}}
+	}
+	return workers
 }
 
 func checkNodeBits(size int, given *format.Format) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/input"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
+	"github.com/sortid/sortid/cmd/sortid/internal/ordered"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/spec"
@@ -151,18 +152,21 @@ func (m *making) runTimes() error {
 	if err != nil {
 		return console.UsageError(flags.OptionError(err))
 	}
-	return input.Texts(m.console, nil, true, func(b []byte, text string, now time.Time) ([]byte,
-		error) {
-		at, err := flags.ReadTime(text, now)
-		if err != nil {
-			return b, err
+	workers := make([]input.Worker, ordered.Workers())
+	for i := range workers {
+		workers[i].Append = func(b []byte, text string, now time.Time) ([]byte, error) {
+			at, err := flags.ReadTime(text, now)
+			if err != nil {
+				return b, err
+			}
+			id, err := g.NextAt(at)
+			if err != nil {
+				return b, err
+			}
+			return append(appendID(b, id), '\n'), nil
 		}
-		id, err := g.NextAt(at)
-		if err != nil {
-			return b, err
-		}
-		return append(appendID(b, id), '\n'), nil
-	})
+	}
+	return input.Texts(m.console, nil, workers)
 }
 
 // encoder returns the function that appends an ID in the chosen encoding.

@@ -20,13 +20,29 @@ var (
 	// Packed by default, with the largest blocks; the first block begins with digits of pi.
 	bzip2Magic = []byte("BZh91AY&SY")
 	xzMagic    = []byte("\xfd7zXZ\x00")
+
+	utf16Little, utf16Big = []byte("\xff\xfe"), []byte("\xfe\xff")
 )
+
+// BufferSize is the size of the buffer of [Plain], in bytes.
+const BufferSize = 64 << 10
+
+// IsPlain reports whether Plain reads the bytes of b as they are.
+func IsPlain(b *bufio.Reader) bool {
+	for _, magic := range [][]byte{gzipMagic, zstdMagic, bzip2Magic, xzMagic, utf16Little, utf16Big} {
+		if begins(b, magic) {
+			return false
+		}
+	}
+	return true
+}
 
 // Plain reads r as UTF-8. It decompresses gzip, Zstandard, bzip2 and xz, and decodes UTF-16 with a
 // byte-order mark. To find out, it waits only for the first bytes. A goroutine decompresses while the
-// caller works on what it has read, until the caller calls Close.
+// caller works on what it has read, until the caller calls Close. If r is a bufio.Reader with such a
+// buffer, Plain uses it.
 func Plain(r io.Reader) (io.ReadCloser, error) {
-	b := bufio.NewReaderSize(r, 64<<10)
+	b := bufio.NewReaderSize(r, BufferSize)
 	var plain io.ReadCloser
 	switch {
 	case begins(b, gzipMagic):
@@ -76,7 +92,7 @@ func damage(err error) error {
 
 // decode decodes UTF-16 if the text begins with its byte-order mark.
 func decode(b *bufio.Reader) io.Reader {
-	if begins(b, []byte("\xff\xfe")) || begins(b, []byte("\xfe\xff")) {
+	if begins(b, utf16Little) || begins(b, utf16Big) {
 		return unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(b)
 	}
 	return b

@@ -11,6 +11,9 @@ import (
 // maxLine is the length of the longest line that is read, in bytes, with its newline.
 const maxLine = 64 << 10
 
+// maxRead limits a block, because its result can be 30 times as large, and each worker has one.
+const maxRead = 16 << 10
+
 // errTooLong means that the line is longer than maxLine, and was skipped.
 var errTooLong = errors.New("longer than 64 KiB, so it is no ID; skipped")
 
@@ -40,7 +43,7 @@ func (r *blockReader) next() (block, error) {
 	for r.err == nil {
 		var n int
 		old := len(r.buf)
-		n, r.err = r.r.Read(r.buf[old:cap(r.buf)])
+		n, r.err = r.r.Read(r.buf[old:min(old+maxRead, cap(r.buf))])
 		r.buf = r.buf[:old+n]
 		if r.skip {
 			i := bytes.IndexByte(r.buf, '\n')

@@ -4,28 +4,32 @@ package input
 import (
 	"fmt"
 	"io"
-	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/judge"
+	"github.com/sortid/sortid/cmd/sortid/internal/ordered"
 	"github.com/sortid/sortid/internal/words"
 )
 
 // A Function appends the result for a text to b. The text was read at about the time now.
 type Function func(b []byte, text string, now time.Time) ([]byte, error)
 
-// Texts calls the function appendResult for each text, and writes the result. Each argument is a
-// text. For "-", and without arguments, each line of standard input is a text. Texts prints errors
-// of appendResult, continues, and at the end returns console.ErrReported. A usage error of an
-// argument ends Texts at once.
-//
-// If parallel is true, several goroutines call appendResult at once. Results stay in order.
-func Texts(c *console.Console, args []string, parallel bool, appendResult Function) error {
-	w := &writer{console: c, appendResult: appendResult, workers: 1}
-	if parallel {
-		w.workers = min(runtime.GOMAXPROCS(0), 4)
+// A Worker makes results. Several workers can do so at the same time.
+type Worker struct {
+	Append Function
+	Judge  *judge.Judge // of the function; nil if results do not depend on the texts before
+}
+
+// Texts makes a result for each text, and writes it. Each argument is a text. For "-", and without
+// arguments, each line of standard input is a text. Texts prints errors of a Function, continues, and
+// at the end returns console.ErrReported. A usage error of an argument ends Texts at once. Results
+// stay in order, also if there are several workers.
+func Texts(c *console.Console, args []string, workers []Worker) error {
+	w := &writer{console: c}
+	for i := range workers {
+		w.workers = append(w.workers, &worker{Worker: workers[i]})
 	}
 	if len(args) == 0 {
 		args = []string{"-"}
@@ -57,30 +61,29 @@ func Texts(c *console.Console, args []string, parallel bool, appendResult Functi
 const manyBad = 10
 
 type writer struct {
-	console      *console.Console
-	appendResult Function
-	workers      int
-
-	mu   sync.Mutex // for reading
-	in   *blockReader
-	read atomic.Uint64 // bytes
-	size int64         // of standard input, in bytes; negative if it is unknown
-	turn chan struct{} // job.after of the last job
-
-	// The worker whose turn it is uses these members.
+	console  *console.Console
+	workers  []*worker
+	read     atomic.Uint64 // bytes
+	size     int64         // of standard input, in bytes; negative if it is unknown
 	progress *console.Progress
+
+	// What was written so far.
+	judge    judge.Judge
 	bad, all uint64 // numbers of texts
-	failed   bool   // an error has ended the output
 }
 
-// A result is what one worker has made of its last block.
-type result struct {
+// A worker has a block, and what it has made of it.
+type worker struct {
+	Worker
+	block block
+	done  uint64 // how much was read, for the progress
+
 	out []byte
 	bad []badText
 	all uint64 // number of texts
 }
 
-// A badText is a text with an error. Its result would be at this position in result.out.
+// A badText is a text with an error. Its result would be at this position in worker.out.
 type badText struct {
 	what   string // line or argument
 	number int
@@ -89,31 +92,55 @@ type badText struct {
 }
 
 func (w *writer) argument(number int, text string) error {
-	var r result
-	w.text(&r, "argument", number, text, time.Now())
-	if len(r.bad) > 0 && console.IsUsageError(r.bad[0].err) {
-		return r.bad[0].err
+	one := w.workers[0]
+	w.follow(one)
+	one.out, one.bad, one.all = one.out[:0], one.bad[:0], 0
+	one.text("argument", number, text, time.Now())
+	if len(one.bad) > 0 && console.IsUsageError(one.bad[0].err) {
+		return one.bad[0].err
 	}
-	return w.write(&r)
+	return w.write(one)
 }
 
-// text appends the result for a text to r.
-func (w *writer) text(r *result, what string, number int, text string, now time.Time) {
-	r.all++
-	out, err := w.appendResult(r.out, text, now)
+// text appends the result for a text.
+func (w *worker) text(what string, number int, text string, now time.Time) {
+	w.all++
+	out, err := w.Append(w.out, text, now)
 	if err != nil {
-		r.bad = append(r.bad, badText{what, number, len(r.out), err})
+		w.bad = append(w.bad, badText{what, number, len(w.out), err})
 		return
 	}
-	r.out = out
+	w.out = out
 }
 
-// write writes a result and prints its errors. The order matters only on a terminal.
-func (w *writer) write(r *result) error {
-	w.all += r.all
-	w.bad += uint64(len(r.bad))
-	out, written := r.out, 0
-	for _, bad := range r.bad {
+// work makes the results for a block.
+func (w *worker) work() {
+	w.out, w.bad, w.all = w.out[:0], w.bad[:0], 0
+	if w.block.long {
+		w.bad = append(w.bad, badText{"line", w.block.first, 0, errTooLong})
+		w.all++
+	}
+	w.block.lines(func(number int, line string) { w.text("line", number, line, w.block.now) })
+}
+
+// follow lets a worker start from what all texts so far have shown.
+func (w *writer) follow(one *worker) {
+	if one.Judge != nil {
+		one.Judge.Follow(&w.judge)
+	}
+}
+
+// write writes a worker's results and prints its errors. The order matters only on a terminal.
+func (w *writer) write(one *worker) error {
+	for one.Judge != nil && !w.judge.Confirm(one.Judge) {
+		w.follow(one)
+		one.work()
+	}
+	w.follow(one) // for its next block
+	w.all += one.all
+	w.bad += uint64(len(one.bad))
+	out, written := one.out, 0
+	for _, bad := range one.bad {
 		if w.console.Quiet {
 			break
 		}
@@ -125,7 +152,9 @@ func (w *writer) write(r *result) error {
 		}
 		w.console.Say("%s %d: %v", bad.what, bad.number, bad.err)
 	}
-	return w.console.WriteBlock(out)
+	err := w.console.WriteBlock(out)
+	w.progress.Show(one.done)
+	return err
 }
 
 func (w *writer) lines(in io.Reader) error {
@@ -134,82 +163,25 @@ func (w *writer) lines(in io.Reader) error {
 		return Fault(Stdin, err)
 	}
 	defer plain.Close()
-	w.in, w.turn = newBlockReader(plain), make(chan struct{})
-	close(w.turn)
+	blocks := newBlockReader(plain)
 	w.size = SizeOf(in)
 	if w.size >= 0 && !w.console.OutTerminal {
 		w.progress = w.console.NewProgress("bytes", w.size)
 	} else {
 		w.progress = w.console.Progress("lines", -1)
 	}
-	ended := make(chan error, w.workers)
-	for range w.workers {
-		go func() { ended <- w.work() }()
+	for _, one := range w.workers {
+		w.follow(one)
 	}
-	for range w.workers {
-		// Another worker may wait for input, so an error does not wait for it.
-		if err := <-ended; err != io.EOF {
-			return err
+	return ordered.Run(w.workers, func(one *worker) (err error) {
+		one.block, err = blocks.next()
+		one.done = uint64(blocks.n)
+		if w.size >= 0 {
+			one.done = w.read.Load()
 		}
-	}
-	return nil
-}
-
-// A job is a block to convert, or the error at the end of the input.
-type job struct {
-	block
-	err    error
-	done   uint64        // how much was read, for the progress
-	before chan struct{} // closed when the job before is written
-	after  chan struct{} // to close when this job is written
-}
-
-// work does jobs. While a worker converts a block, other workers read.
-func (w *writer) work() error {
-	var r result
-	for {
-		j := w.next()
-		r.out, r.bad, r.all = r.out[:0], r.bad[:0], 0
-		if j.long {
-			r.bad = append(r.bad, badText{"line", j.first, 0, errTooLong})
-			r.all++
+		if err != nil && err != io.EOF {
+			err = Fault(Stdin, err)
 		}
-		j.lines(func(number int, line string) { w.text(&r, "line", number, line, j.now) })
-		<-j.before
-		err := w.end(&j, &r)
-		close(j.after)
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func (w *writer) next() (j job) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	j.block, j.err = w.in.next()
-	j.before, j.after = w.turn, make(chan struct{})
-	w.turn = j.after
-	j.done = uint64(w.in.n)
-	if w.size >= 0 {
-		j.done = w.read.Load()
-	}
-	return j
-}
-
-// end writes the result of a job. Its error ends the worker.
-func (w *writer) end(j *job, r *result) error {
-	switch {
-	case w.failed:
-		return io.EOF
-	case j.err == io.EOF:
-		return j.err
-	case j.err != nil:
-		w.failed = true
-		return Fault(Stdin, j.err)
-	}
-	err := w.write(r)
-	w.failed = err != nil
-	w.progress.Show(j.done)
-	return err
+		return err
+	}, (*worker).work, w.write)
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/judge"
 )
 
 func upper(b []byte, text string, _ time.Time) ([]byte, error) {
@@ -22,10 +22,16 @@ func upper(b []byte, text string, _ time.Time) ([]byte, error) {
 	return fmt.Appendf(b, "%s\n", strings.ToUpper(text)), nil
 }
 
+func uppers(parallel bool) []Worker {
+	if parallel {
+		return []Worker{{Append: upper}, {Append: upper}, {Append: upper}, {Append: upper}}
+	}
+	return []Worker{{Append: upper}}
+}
+
 // Several workers print the same as a loop over the lines. On a terminal, errors are between the
 // results.
 func TestTextsInOrder(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	r := rand.New(rand.NewPCG(1, 2))
 	var in, out, errs, both strings.Builder
 	all, bad := 0, 0
@@ -63,7 +69,7 @@ func TestTextsInOrder(t *testing.T) {
 	for _, parallel := range []bool{false, true} {
 		var gotOut, gotErrs, terminal bytes.Buffer
 		c := &console.Console{In: strings.NewReader(in.String()), Out: &gotOut, Err: &gotErrs}
-		if err := Texts(c, nil, parallel, upper); err != console.ErrReported {
+		if err := Texts(c, nil, uppers(parallel)); err != console.ErrReported {
 			t.Error(err)
 		}
 		if gotOut.String() != out.String() || gotErrs.String() != errs.String()+total {
@@ -72,7 +78,7 @@ func TestTextsInOrder(t *testing.T) {
 		}
 		c = &console.Console{In: strings.NewReader(in.String()), Out: &terminal, Err: &terminal,
 			OutTerminal: true}
-		if err := Texts(c, []string{"-"}, parallel, upper); err != console.ErrReported ||
+		if err := Texts(c, []string{"-"}, uppers(parallel)); err != console.ErrReported ||
 			terminal.String() != both.String()+total {
 			t.Errorf("parallel %v: %v; on a terminal, results and errors are not in order", parallel,
 				err)
@@ -88,7 +94,7 @@ func TestTextsPrompt(t *testing.T) {
 		done := make(chan error)
 		go func() {
 			c := &console.Console{In: in, Out: out, Err: io.Discard}
-			done <- Texts(c, nil, parallel, upper)
+			done <- Texts(c, nil, uppers(parallel))
 		}()
 		expect := func(want string) {
 			got := make([]byte, len(want)+1)
@@ -119,7 +125,7 @@ func TestTextsClosedOutput(t *testing.T) {
 		done := make(chan error)
 		go func() {
 			c := &console.Console{In: in, Out: out, Err: io.Discard}
-			done <- Texts(c, nil, parallel, upper)
+			done <- Texts(c, nil, uppers(parallel))
 		}()
 		io.WriteString(lines, "a\n")
 		if err := <-done; err != io.ErrClosedPipe {
@@ -137,9 +143,38 @@ func TestTextsReadError(t *testing.T) {
 		var out bytes.Buffer
 		c := &console.Console{Out: &out, Err: io.Discard,
 			In: io.MultiReader(strings.NewReader(in), iotest.ErrReader(broken))}
-		if err := Texts(c, nil, parallel, upper); !errors.Is(err, broken) ||
+		if err := Texts(c, nil, uppers(parallel)); !errors.Is(err, broken) ||
 			out.String() != strings.ToUpper(in) {
 			t.Errorf("parallel %v: %v, %d bytes, want %d", parallel, err, out.Len(), len(in))
 		}
+	}
+}
+
+// What workers judge depends on all texts before, also on texts of other workers.
+func TestTextsJudge(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var in, want strings.Builder
+	var alone judge.Judge
+	fmt.Fprintln(&want, alone.Accept(judge.Hash(40), true)) // the argument
+	for range 50_000 {
+		plausible := r.IntN(2) == 0
+		fmt.Fprintln(&in, plausible)
+		fmt.Fprintln(&want, alone.Accept(judge.Hash(40), plausible))
+	}
+	var workers []Worker
+	for range 4 {
+		j := new(judge.Judge)
+		workers = append(workers, Worker{Judge: j, Append: func(b []byte, text string,
+			_ time.Time) ([]byte, error) {
+			return fmt.Appendln(b, j.Accept(judge.Hash(40), text == "true")), nil
+		}})
+	}
+	var out bytes.Buffer
+	c := &console.Console{In: strings.NewReader(in.String()), Out: &out, Err: io.Discard}
+	if err := Texts(c, []string{"true", "-"}, workers); err != nil {
+		t.Error(err)
+	}
+	if out.String() != want.String() {
+		t.Errorf("%d bytes, want %d, or other answers", out.Len(), want.Len())
 	}
 }

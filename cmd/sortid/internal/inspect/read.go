@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/cmd/sortid/internal/judge"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/words"
@@ -76,8 +77,8 @@ type Reader struct {
 	Format *format.Format
 	From   format.Encoding
 
-	hashes Ratio // of texts with hashLength digits
-	uuids  UUIDs
+	// Judge has counted texts with hashLength digits, and UUIDs.
+	Judge judge.Judge
 
 	candidates []format.Candidate // for reuse
 	guesses    []Guess
@@ -111,7 +112,7 @@ func (in *Reader) guess(r *Reading) error {
 	for _, c := range in.candidates {
 		all = append(all, Guess{Candidate: c})
 	}
-	if len(text) == hashLength && isHex(text) && !in.hashes.Accept(len(all) > 0) && len(all) > 0 {
+	if len(text) == hashLength && isHex(text) && !in.Judge.Accept(judge.Hash(hashLength), len(all) > 0) && len(all) > 0 {
 		return fmt.Errorf(
 			"%s is probably a hash, like other texts of the input; use --format %s if it is an ID",
 			Quote(text), all[0].Name())
@@ -234,8 +235,11 @@ const uuidLength = 36
 // judgeUUID moves the guess of one of our formats to the front if "sortid scan" would choose it.
 func (in *Reader) judgeUUID(all []Guess) {
 	i := slices.IndexFunc(all, Guess.Ours)
-	standard := !all[0].Ours()
-	if in.uuids.Accept(standard, i >= 0) && standard && all[0].Time().IsZero() {
+	kind := judge.Other
+	if !all[0].Ours() {
+		kind = judge.Standard
+	}
+	if in.Judge.Accept(kind, i >= 0) && kind == judge.Standard && all[0].Time().IsZero() {
 		own := all[i]
 		copy(all[1:i+1], all[:i])
 		all[0] = own

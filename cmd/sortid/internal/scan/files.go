@@ -1,14 +1,17 @@
 package scan
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -16,10 +19,13 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/input"
 )
 
-// bufferSize limits the part of a file in memory. A longer line is read in parts. If whole lines
-// are printed, the limit is longestLine.
 const (
-	bufferSize  = 256 << 10
+	// blockSize is how many bytes of a file a worker reads, or more if a line is longer. It is larger
+	// than the buffer of input.Plain, so that reads bypass this buffer.
+	blockSize = input.BufferSize + 8<<10
+	// longLine limits a block. A longer line is read in parts. If whole lines are printed, the limit
+	// is longestLine.
+	longLine    = 256 << 10
 	longestLine = 8 << 20
 )
 
@@ -29,19 +35,13 @@ type files struct {
 	console  *console.Console
 	progress *console.Progress
 	read     atomic.Uint64 // bytes of all files
-	buf      []byte
-
-	name   string // of the current file, for people
-	walked bool   // whether the file was found in a folder
-	binary bool   // whether to read binary files, too
-	limit  int    // bytes of a part, with its context
-	// The function part is called for each part of a file: text[from:]. text[:from] is context for
-	// the finder. The parameter offset is where the text begins in the file.
-	part func(text []byte, from int, offset int64) error
+	binary   bool          // whether to read binary files, too
+	size     int           // bytes of a block, with its context
+	limit    int           // bytes of a block with a long line
 }
 
 func newFiles(c *console.Console) *files {
-	return &files{console: c, buf: make([]byte, bufferSize), limit: bufferSize}
+	return &files{console: c, size: blockSize, limit: longLine}
 }
 
 // begin shows progress, with a percentage only if all names are regular files.
@@ -64,88 +64,171 @@ func (f *files) begin(names []string) {
 	f.progress = f.console.NewProgress("bytes", total)
 }
 
-// open reads a file. It adds the file's name to errors, except to errors from the function part.
-func (f *files) open(name string) error {
-	in := f.console.In
-	f.name = input.Stdin
-	if err := input.Begin(f.console, name, input.Text); err != nil {
-		return err
-	}
-	if name != stdin {
-		file, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		in, f.name = file, name
-	}
-	r, err := input.Plain(input.Counter{From: in, N: &f.read})
-	if err == nil {
-		defer r.Close()
-		err = f.parts(r)
-	}
-	if err == nil || errors.As(err, new(partError)) {
-		return err
-	}
-	return readError{input.Fault(f.name, err)}
+// A source is an open file, which is read in blocks.
+type source struct {
+	files  *files
+	name   string   // for people
+	file   *os.File // nil: standard input
+	waits  bool     // reads may wait for another program
+	buffer *bufio.Reader
+	plain  io.ReadCloser // reads the text from the buffer; nil before begin
+
+	rest    []byte // the end of the block before: context, and the start of a line
+	context int    // rest[:context] is context
+	offset  int64  // of rest[0] in the file
+	line    int    // the number of the line in rest
+	start   int64  // the offset of this line
+	noted   bool   // a block was marked as cut
+	err     error  // of the last read
+
+	long    sync.Mutex // locked while a block is long
+	longBuf []byte     // for the next long block
 }
 
-// A readError ends the reading of an open file. Its parts before were read.
+// open opens a file, but does not read it. It uses the buffer, if it is not nil.
+func (f *files) open(name string, buffer *bufio.Reader) (*source, error) {
+	s := &source{files: f, name: input.Stdin, waits: true, buffer: buffer, line: 1}
+	if err := input.Begin(f.console, name, input.Text); err != nil {
+		return s, err
+	}
+	in := f.console.In
+	if name != stdin {
+		s.name = name
+		var err error
+		if s.file, err = os.Open(name); err != nil {
+			return s, err
+		}
+		in = s.file
+		info, err := s.file.Stat()
+		s.waits = err != nil || !info.Mode().IsRegular()
+	}
+	if s.buffer == nil {
+		s.buffer = bufio.NewReaderSize(nil, input.BufferSize)
+	}
+	s.buffer.Reset(input.Counter{From: in, N: &f.read})
+	return s, nil
+}
+
+// begin waits for the first bytes of the file, and finds out how to read it.
+func (s *source) begin() error {
+	if s.plain != nil {
+		return nil
+	}
+	s.plain, s.err = input.Plain(s.buffer)
+	return s.readError(s.err)
+}
+
+func (s *source) close() {
+	if s.plain != nil {
+		s.plain.Close()
+	}
+	if s.file != nil {
+		s.file.Close()
+	}
+}
+
+// A readError ends the reading of an open file. Its blocks before were read.
 type readError struct{ error }
 
 func (e readError) Unwrap() error { return e.error }
 
-// A partError comes from the function part, not from reading.
-type partError struct{ error }
+// readError adds the file's name to an error of reading.
+func (s *source) readError(err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	return readError{input.Fault(s.name, err)}
+}
 
-func (e partError) Unwrap() error { return e.error }
+// A block is a part of a file: text[from:]. text[:from] is context for the finder.
+type block struct {
+	buf    []byte
+	text   string // in buf
+	from   int
+	offset int64 // where the text begins in the file
+	line   int   // the number of the line that contains text[from]
+	start  int64 // where this line begins in the file
+	cut    bool  // the block ends the first part of a line that is longer than longestLine
+	long   bool  // the buffer is so large that only one block of a file has such a buffer
+}
 
-// parts calls f.part for each part of a file. If possible, a part ends at the end of a line. So a
-// line does not wait for the next line. The last bytes of a part stay in the buffer as context.
-func (f *files) parts(r io.Reader) error {
-	buf := f.buf
-	context, n := 0, 0 // buf[:context] is context; buf[context:n] is new
-	offset := int64(0) // of buf[0] in the file
-	for first, whole := true, true; ; first = false {
-		if n == len(buf) { // a long line
-			buf = append(buf, make([]byte, min(n, f.limit-n))...)
-			f.buf = buf
+// next reads the next block into b. If possible, a block ends at the end of a line, so a line does not
+// wait for the next line. The error is final: [io.EOF] or a readError.
+func (s *source) next(b *block) error {
+	if s.err != nil {
+		return s.readError(s.err)
+	}
+	size := max(s.files.size, len(s.rest)+1)
+	if s.rest == nil {
+		size = min(size, input.BufferSize) // the first block is what Plain has read
+	}
+	b.buf = b.buf[:0]
+	s.grow(b, size)
+	n := copy(b.buf, s.rest)
+	searched := n // buf[context:searched] has no end of a line
+	for s.err == nil {
+		if n == len(b.buf) {
+			s.grow(b, min(2*n, s.files.limit))
 		}
-		m, err := r.Read(buf[n:])
-		f.progress.Show(f.read.Load())
-		if first {
-			if err := checkText(buf[:m]); err != nil && !(f.binary && err == errBinary) {
-				return err
-			}
-		}
-		end := n + m
-		if err == nil {
-			end = f.cut(buf[:n+m], n, context)
-		}
-		if n+m == longestLine && whole && buf[end-1] != '\n' {
-			f.console.Say("%s: a line is longer than 8 MiB; each of its parts counts as a line", f.name)
-			whole = false
+		var m int
+		m, s.err = s.plain.Read(b.buf[n:])
+		if n == 0 && !s.files.binary && bytes.IndexByte(b.buf[:m], 0) >= 0 {
+			s.err = errBinary
+			break
 		}
 		n += m
-		if end > context {
-			if err := f.part(buf[:end], context, offset); err != nil {
-				return partError{err}
+		end := n
+		if s.err == nil {
+			if n < len(b.buf) && !s.waits {
+				continue
 			}
-			keep := max(0, end-contextSize)
-			n = copy(buf, buf[keep:n])
-			context, offset = end-keep, offset+int64(keep)
+			end = s.files.cut(b.buf[:n], searched, s.context)
 		}
-		switch {
-		case err == io.EOF:
+		searched = n
+		if end > s.context {
+			s.split(b, end, n)
 			return nil
-		case err != nil:
-			return err
 		}
+	}
+	return s.readError(s.err)
+}
+
+// grow makes the buffer larger.
+func (s *source) grow(b *block, size int) {
+	if size > longLine && !b.long {
+		s.long.Lock() // waits until the block before is printed
+		b.long = true
+		b.buf = append(s.longBuf[:0], b.buf...)
+	}
+	b.buf = slices.Grow(b.buf, size-len(b.buf))[:size]
+}
+
+// split makes the block buf[:end], and keeps the rest of buf[:n], and some context, for the next
+// block.
+func (s *source) split(b *block, end, n int) {
+	b.text, b.from, b.offset = view(b.buf[:end]), s.context, s.offset
+	b.line, b.start = s.line, s.start
+	b.cut = n == longestLine && !s.noted && b.text[end-1] != '\n'
+	s.noted = s.noted || b.cut
+	s.line += strings.Count(b.text[b.from:], "\n")
+	if i := strings.LastIndexByte(b.text[b.from:], '\n'); i >= 0 {
+		s.start = s.offset + int64(b.from+i) + 1
+	}
+	keep := max(0, end-contextSize)
+	s.rest = append(s.rest[:0], b.buf[keep:n]...)
+	s.context, s.offset = end-keep, s.offset+int64(keep)
+}
+
+// release ends the use of a block.
+func (s *source) release(b *block) {
+	if b.long {
+		s.longBuf, b.buf, b.long = b.buf, nil, false
+		s.long.Unlock()
 	}
 }
 
-// cut returns where the part ends: after the last whole line. In a full buffer without a whole
-// line, the part ends after a word. text[context:old] has no line end.
+// cut returns where the block ends: after the last whole line. In a full buffer without a whole
+// line, it ends after a word. text[context:old] has no line end.
 func (f *files) cut(text []byte, old, context int) int {
 	if i := bytes.LastIndexByte(text[old:], '\n'); i >= 0 {
 		return old + i + 1
@@ -162,47 +245,54 @@ func (f *files) cut(text []byte, old, context int) int {
 }
 
 // view returns bytes as a string, without a copy, which would take a quarter of the time of a scan.
-// The bytes must not change while the string is in use: while a file's part is read.
+// The bytes must not change while the string is in use: until the worker reads its next block.
 func view(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
-
-func checkText(head []byte) error {
-	if bytes.IndexByte(head, 0) >= 0 {
-		return errBinary
-	}
-	return nil
-}
 
 var errBinary = errors.New("binary file, skipped")
 
-// walk opens each file. If include has patterns, it opens only files whose base name matches a
+// A place is a file to read, or an error of a folder.
+type place struct {
+	name   string
+	walked bool // whether it was found in a folder
+	err    error
+}
+
+// walk returns all files. If include has patterns, it returns only files whose base name matches a
 // pattern. In folders, it follows no symbolic links.
-func (f *files) walk(names []string, recursive bool, include []string,
-	open func(name string, err error)) {
-	visit := func(name string) {
-		if name == stdin || len(include) == 0 || slices.ContainsFunc(include,
+func walk(names []string, recursive bool, include []string) iter.Seq[place] {
+	included := func(name string) bool {
+		return name == stdin || len(include) == 0 || slices.ContainsFunc(include,
 			func(pattern string) bool {
 				ok, _ := filepath.Match(pattern, filepath.Base(name))
 				return ok
-			}) {
-			open(name, nil)
-		}
+			})
 	}
-	for _, name := range names {
-		if !recursive || !isFolder(name) {
-			f.walked = false
-			visit(name)
-			continue
-		}
-		f.walked = true
-		filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				open(path, err)
-			case d.Type().IsRegular():
-				visit(strings.TrimPrefix(path, "./"))
+	return func(yield func(place) bool) {
+		more := true
+		visit := func(p place) error {
+			if more = p.err == nil && !included(p.name) || yield(p); !more {
+				return fs.SkipAll
 			}
 			return nil
-		})
+		}
+		for _, name := range names {
+			if !recursive || !isFolder(name) {
+				visit(place{name: name})
+			} else {
+				filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+					switch {
+					case err != nil:
+						return visit(place{path, true, err})
+					case d.Type().IsRegular():
+						return visit(place{strings.TrimPrefix(path, "./"), true, nil})
+					}
+					return nil
+				})
+			}
+			if !more {
+				return
+			}
+		}
 	}
 }
 

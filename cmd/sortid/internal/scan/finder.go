@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
+	"github.com/sortid/sortid/cmd/sortid/internal/judge"
 	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/textcodec"
@@ -38,8 +38,8 @@ func (m *match) milli() int64 { return m.timed.MilliOf(m.ticks) }
 func (m *match) time() time.Time { return m.timed.TimeOf(m.ticks) }
 
 // A finder finds IDs in text, by the rules of the package comment. It learns from the IDs and hashes
-// that it reads, so one finder should read all parts of an input in order. testdata/scan.json has
-// cases for all implementations.
+// that it reads, so it reads the parts of an input in order, or its judge follows another one. Copies
+// share all but the judge. testdata/scan.json has cases for all implementations.
 type finder struct {
 	now  time.Time
 	only bool // formats are named, so hexadecimal numbers are IDs, not hashes
@@ -55,12 +55,9 @@ type finder struct {
 	words        [maxRun + 1][]textRule
 	shortestWord int // 0 if there are no such formats
 
-	hashes [maxRun + 1]inspect.Ratio // of hexadecimal numbers, by length
-	mixed  [maxRun + 1]inspect.Ratio // of texts with small and capital letters, by length
-
-	// Counts UUIDs, to judge whether they can be our IDs. It does not count UUIDs with a plausible
-	// time in a format of another project.
-	seen inspect.UUIDs
+	// Judges hexadecimal numbers, texts with small and capital letters, and UUIDs, but no UUIDs with a
+	// plausible time in a format of another project.
+	judge judge.Judge
 }
 
 // maxRun is the length of the longest ID, with 0x or \x before it.
@@ -186,13 +183,9 @@ func (f *finder) addInt(s *spec.Format) {
 }
 
 // noteLeftOut says how many texts with a plausible time were not read as IDs.
-func (f *finder) noteLeftOut(c *console.Console) {
-	n := uint64(0)
-	for i := range f.hashes {
-		n += uint64(f.hashes[i].LeftOut + f.mixed[i].LeftOut)
-	}
+func noteLeftOut(c *console.Console, n int) {
 	if n > 0 && !c.Quiet {
 		c.Say("left out %s, because most texts of this length are no IDs; --format reads them as IDs",
-			words.Plural(n, "possible ID"))
+			words.Plural(uint64(n), "possible ID"))
 	}
 }

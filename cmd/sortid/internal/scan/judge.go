@@ -5,6 +5,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/judge"
 	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/spec"
 	"github.com/sortid/sortid/internal/textcodec"
@@ -43,7 +44,7 @@ func (f *finder) nextID(text string, from int) match {
 			return match{}
 		}
 		if r.len() <= maxRun {
-			if m := f.judge(&r, from); m.found() {
+			if m := f.judgeRun(&r, from); m.found() {
 				return m
 			}
 		}
@@ -51,8 +52,8 @@ func (f *finder) nextID(text string, from int) match {
 	}
 }
 
-// judge returns the ID that ends with a run, which may begin within an escape.
-func (f *finder) judge(r *run, from int) match {
+// judgeRun returns the ID that ends with a run, which may begin within an escape.
+func (f *finder) judgeRun(r *run, from int) match {
 	if at := spec.AfterEscape(r.text, r.start); at > r.start {
 		rest := run{r.text, at, r.end}
 		m := f.judgeWhole(&rest, from)
@@ -117,7 +118,7 @@ func (f *finder) number(r *run) match {
 	case m.found() && m.Format.Search.Labelled:
 		return m.when(r.isLabelled())
 	}
-	return m.when(f.hashes[r.len()].Accept(m.found()))
+	return m.when(f.judge.Accept(judge.Hash(r.len()), m.found()))
 }
 
 // uuid returns a UUID whose last group is the run.
@@ -139,7 +140,11 @@ func (f *finder) uuid(r *run) match {
 	}
 	version, variant := u.text[u.start+14], u.text[u.start+19]
 	standard := version >= '1' && version <= '8' && strings.IndexByte("89abAB", variant) >= 0
-	return m.when(f.seen.Accept(standard, m.found()))
+	kind := judge.Other
+	if standard {
+		kind = judge.Standard
+	}
+	return m.when(f.judge.Accept(kind, m.found()))
 }
 
 // when returns m, or no match if m was not accepted.
@@ -179,7 +184,7 @@ func (s *textRule) judgeMixed(f *finder, r *run, kinds textcodec.Kinds) match {
 		return match{}
 	}
 	m := f.parse(s.format, spec.Text, *r)
-	return m.when(f.only || f.mixed[r.len()].Accept(m.found()))
+	return m.when(f.only || f.judge.Accept(judge.Mixed(r.len()), m.found()))
 }
 
 // judgePrefixed returns a text with its prefix. Only texts of named formats may lack the prefix.

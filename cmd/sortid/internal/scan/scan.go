@@ -2,18 +2,19 @@ package scan
 
 import (
 	"errors"
+	"io"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/input"
-	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
+	"github.com/sortid/sortid/cmd/sortid/internal/judge"
+	"github.com/sortid/sortid/cmd/sortid/internal/ordered"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/spec"
-	"github.com/sortid/sortid/internal/words"
 )
 
 type Options struct {
@@ -54,15 +55,16 @@ type scan struct {
 	names         bool   // lines begin with the file's name
 	from, to      int64  // Unix milliseconds
 	before, after string // around the time in annotations
+	workers       []*worker
 
-	line    int   // The number of the current line.
-	start   int64 // The current line's offset in the file.
-	midLine bool  // Whether the last annotated line has no end yet.
-	counted int
-	selection
-	matching int // How many lines of the file have IDs.
+	// What was printed so far. All other members do not change, so workers share them.
+	judge    judge.Judge
+	midLine  bool // Whether the last annotated line has no end yet.
+	counted  int  // The last line that was counted.
+	matching int  // How many lines of the file have IDs.
 	found    bool
-	out      []byte
+	selection
+	out []byte
 }
 
 func newScan(c *console.Console, o Options, now time.Time) *scan {
@@ -70,11 +72,10 @@ func newScan(c *console.Console, o Options, now time.Time) *scan {
 		files: newFiles(c), options: o, finder: newFinder(now, spec.OfAll(o.Formats)...), now: now,
 		names: o.Names != nil && *o.Names || o.Names == nil && o.Output == IDs,
 		to:    math.MaxInt64, before: " [", after: "]",
-		out: make([]byte, 0, 2*bufferSize),
 	}
 	s.options.Numbers = o.Numbers || o.Output == IDs
-	s.output = s.outputOf(&s.options)
-	s.files.part, s.files.binary = s.write, o.Binary
+	s.output = outputOf(&s.options)
+	s.files.binary = o.Binary
 	if o.Output == Lines {
 		s.files.limit = longestLine
 	}
@@ -105,37 +106,45 @@ func Run(c *console.Console, o Options, files []string) error {
 	return newScan(c, o, time.Now()).run(files)
 }
 
+// Files are searched at the same time, and the blocks of a large file, too. The results are printed
+// in order.
 func (s *scan) run(names []string) error {
 	if !s.files.console.OutTerminal {
 		s.files.begin(names)
 	}
+	next, _ := iter.Pull(walk(names, s.options.Recursive, s.options.Include))
+	workers := make([]*fileWorker, ordered.Workers())
+	for i := range workers {
+		workers[i] = &fileWorker{worker: s.newWorker()}
+	}
 	trouble := false
-	var ended error
-	s.files.walk(names, s.options.Recursive, s.options.Include, func(name string, err error) {
-		if ended != nil {
-			return
+	ended := ordered.Run(workers, func(w *fileWorker) (err error) {
+		var ok bool
+		if w.place, ok = next(); !ok {
+			return io.EOF
 		}
-		if err == nil {
-			err = s.file(name)
-		}
-		binary, walked := errors.Is(err, errBinary), s.files.walked
-		output := walked && errors.Is(err, input.ErrOutput) // nobody has named it
+		return nil
+	}, (*fileWorker).prepare, func(w *fileWorker) error {
+		err := s.file(w)
+		binary := errors.Is(err, errBinary)
+		output := w.walked && errors.Is(err, input.ErrOutput) // nobody has named it
 		switch {
-		case errors.As(err, new(partError)):
-			ended = err
-		case binary && walked, (binary || output) && s.files.console.Quiet:
+		case errors.As(err, new(printError)):
+			return err
+		case binary && w.walked, (binary || output) && s.files.console.Quiet:
 		case output:
-			s.files.console.Say("%s: is also the output; skipped", name)
+			s.files.console.Say("%s: is also the output; skipped", w.place.name)
 		case err != nil:
 			s.files.console.Say("%v", err)
 			trouble = trouble || !binary
 		}
+		return nil
 	})
 	s.files.progress.End()
 	if console.ClosedPipe(ended) {
 		return ended
 	}
-	s.finder.noteLeftOut(s.files.console)
+	noteLeftOut(s.files.console, s.judge.LeftOut)
 	switch {
 	case ended != nil:
 		s.files.console.Say("%v", ended)
@@ -148,212 +157,121 @@ func (s *scan) run(names []string) error {
 	return nil
 }
 
-func (s *scan) file(name string) error {
+// file prints what is in a file.
+func (s *scan) file(w *fileWorker) error {
 	if s.midLine {
 		s.out = append(s.out, '\n')
 	}
-	s.line, s.start, s.midLine, s.counted, s.matching = 1, 0, false, 0, 0
+	s.midLine, s.counted, s.matching = false, 0, 0
 	s.selection = selection{printed: s.selection.printed, apart: true}
-	err := s.files.open(name)
+	err := w.err
+	if err == nil {
+		err = s.blocks(w)
+	}
+	if w.source != nil {
+		w.source.close()
+	}
 	if s.options.Output == Files && s.matching > 0 {
-		s.out = append(append(s.out, s.files.name...), '\n')
+		s.out = append(append(s.out, w.source.name...), '\n')
 		return s.flush()
 	}
 	if err != nil || s.options.Output != Count {
 		return err
 	}
-	s.options.Numbers = false
-	s.beginLine()
+	if s.names {
+		s.out = append(append(s.out, w.source.name...), ':')
+	}
 	s.out = append(strconv.AppendInt(s.out, int64(s.matching), 10), '\n')
 	return s.flush()
 }
 
-func (s *scan) write(text []byte, from int, offset int64) error {
-	s.scanPart(&part{text: view(text), from: from, offset: offset, done: from, counted: from})
+// blocks prints the blocks of an open file.
+func (s *scan) blocks(w *fileWorker) error {
+	if w.source == nil {
+		if err := w.open(); err != nil {
+			return err
+		}
+	}
+	if w.searched {
+		if err := s.give(w.worker); err != nil {
+			return err
+		}
+	}
+	if err := w.source.begin(); err != nil {
+		return err
+	}
+	if w.source.err == io.EOF {
+		return nil
+	}
+	if s.workers == nil {
+		for range ordered.Workers() {
+			s.workers = append(s.workers, s.newWorker())
+		}
+	}
+	for _, b := range s.workers {
+		b.source = w.source
+		b.finder.judge.Follow(&s.judge)
+	}
+	err := ordered.Run(s.workers, func(w *worker) error { return w.source.next(&w.block) },
+		(*worker).search, s.give)
+	if errors.Is(err, errEnough) || errors.As(err, new(printError)) {
+		s.workers, w.buffer = nil, nil // workers may still use them
+	}
+	return err
+}
+
+// give prints and counts what a worker has found in a block.
+func (s *scan) give(w *worker) error {
+	for !s.judge.Confirm(&w.finder.judge) {
+		w.finder.judge.Follow(&s.judge)
+		w.search()
+	}
+	w.finder.judge.Follow(&s.judge) // for the worker's next block
+	defer w.release()
+	s.files.progress.Show(s.files.read.Load())
+	if w.cut {
+		s.files.console.Say("%s: a line is longer than 8 MiB; each of its parts counts as a line",
+			w.source.name)
+	}
+	if w.firstMatch > 0 && w.firstMatch == s.counted { // the block before has counted this line
+		w.matching--
+	}
+	if w.lastMatch > 0 {
+		s.counted = w.lastMatch
+	}
+	s.matching += w.matching
+	s.found = s.found || w.found
+	s.midLine = w.midLine && s.options.Output == Annotate
 	if s.options.Output == Files && s.matching > 0 {
 		return errEnough
 	}
-	return s.flush()
+	if s.options.selects() {
+		s.selectLines(w)
+	}
+	if err := s.flush(); err != nil {
+		return err
+	}
+	return s.print(w.out)
 }
 
 // errEnough ends the reading of a file.
 var errEnough = errors.New("the rest of the file does not matter")
 
+// flush prints s.out.
 func (s *scan) flush() error {
-	err := s.files.console.WriteBlock(s.out)
+	err := s.print(s.out)
 	s.out = s.out[:0]
-	if err != nil {
-		return partError{err}
+	return err
+}
+
+func (s *scan) print(b []byte) error {
+	if err := s.files.console.WriteBlock(b); err != nil {
+		return printError{err}
 	}
 	return nil
 }
 
-// A part is a part of a file: text[from:]. text[:from] is context.
-type part struct {
-	text   string
-	from   int
-	offset int64 // where the text begins in the file
+// A printError comes from printing, not from reading.
+type printError struct{ error }
 
-	done    int // text[:done] is printed
-	counted int // the lines in text[:counted] are counted
-}
-
-// An output has the steps that print a part.
-type output struct {
-	id  func(*part, match) // for each ID in the time range
-	end func(*part)        // after the last ID; it may be nil
-}
-
-// outputOf returns the steps for the options.
-func (s *scan) outputOf(o *Options) output {
-	if o.selects() {
-		return output{s.note, s.selectLines}
-	}
-	switch o.Output {
-	case Files:
-		return output{id: func(*part, match) { s.found, s.matching = true, s.matching+1 }}
-	case Annotate:
-		return output{s.annotate, func(p *part) { s.copy(p.text[p.done:]) }}
-	case Lines:
-		return output{s.appendLineOf, func(p *part) {
-			if s.options.Numbers {
-				s.count(p, len(p.text))
-			}
-		}}
-	}
-	return output{s.appendMatch, func(p *part) { s.count(p, len(p.text)) }}
-}
-
-// scanPart prints a part.
-func (s *scan) scanPart(p *part) {
-	for m := range s.finder.find(p.text, p.from) {
-		ms := int64(0)
-		if m.timed != nil {
-			ms = m.milli()
-		}
-		if s.from <= ms && ms < s.to {
-			s.output.id(p, m)
-		}
-	}
-	if s.output.end != nil {
-		s.output.end(p)
-	}
-}
-
-// annotate prints the text up to an ID, and then the ID's time.
-func (s *scan) annotate(p *part, m match) {
-	s.found = true
-	if m.timed == nil {
-		return
-	}
-	s.copy(p.text[p.done:m.End])
-	s.out = append(s.out, s.before...)
-	s.out = words.AppendTime(s.out, m.time())
-	s.out = append(s.out, s.after...)
-	p.done = m.End
-}
-
-// appendLineOf prints the line of an ID, once.
-func (s *scan) appendLineOf(p *part, m match) {
-	s.found = true
-	if m.Start < p.done {
-		return
-	}
-	if s.options.Numbers {
-		s.count(p, m.Start)
-	}
-	start := max(p.from, strings.LastIndexByte(p.text[:m.Start], '\n')+1)
-	p.done = len(p.text)
-	if i := strings.IndexByte(p.text[m.End:], '\n'); i >= 0 {
-		p.done = m.End + i + 1
-	}
-	s.beginLine()
-	s.out = append(s.out, p.text[start:p.done]...)
-	if p.text[p.done-1] != '\n' {
-		s.out = append(s.out, '\n')
-	}
-}
-
-// appendMatch prints an ID, or counts its line.
-func (s *scan) appendMatch(p *part, m match) {
-	s.found = true
-	s.count(p, m.Start)
-	column := p.offset + int64(m.Start) - s.start + 1
-	switch s.options.Output {
-	case Only:
-		s.beginLine()
-		s.out = append(append(s.out, p.text[m.Start:m.End]...), '\n')
-	case Count:
-		if s.line != s.counted {
-			s.matching, s.counted = s.matching+1, s.line
-		}
-	case IDs:
-		s.appendID(m, p.text, column)
-	case JSON:
-		s.appendJSON(m, p.text, column)
-	}
-}
-
-// beginLine appends the file's name and the line's number, if wanted.
-func (s *scan) beginLine() {
-	if s.names {
-		s.out = append(append(s.out, s.files.name...), ':')
-	}
-	if s.options.Numbers {
-		s.out = append(strconv.AppendInt(s.out, int64(s.line), 10), ':')
-	}
-}
-
-// copy appends a text. At the start of each line it calls beginLine.
-func (s *scan) copy(text string) {
-	if n := len(text); !s.names && !s.options.Numbers && n > 0 {
-		s.out = append(s.out, text...)
-		s.midLine = text[n-1] != '\n'
-		return
-	}
-	for line := range strings.Lines(text) {
-		if !s.midLine {
-			s.beginLine()
-		}
-		s.out = append(s.out, line...)
-		if s.midLine = line[len(line)-1] != '\n'; !s.midLine {
-			s.line++
-		}
-	}
-}
-
-// count counts the lines of a part up to an offset.
-func (s *scan) count(p *part, end int) {
-	text := p.text[p.counted:end]
-	if n := strings.Count(text, "\n"); n > 0 {
-		s.line += n
-		s.start = p.offset + int64(p.counted+strings.LastIndexByte(text, '\n')) + 1
-	}
-	p.counted = end
-}
-
-func (s *scan) appendID(m match, text string, column int64) {
-	s.beginLine()
-	b := strconv.AppendInt(s.out, column, 10)
-	b = append(append(b, '\t'), m.Format.Name...)
-	b = append(b, '\t')
-	if m.timed != nil {
-		b = words.AppendTime(b, m.time())
-	} else {
-		b = append(b, '-')
-	}
-	b = append(append(b, '\t'), text[m.Start:m.End]...)
-	s.out = append(b, '\n')
-}
-
-func (s *scan) appendJSON(m match, text string, column int64) {
-	id, err := (*format.Format)(m.Format.Opaque()).FromWords(m.Words.Array())
-	if err != nil {
-		panic(err) // a bug: the finder has parsed the ID
-	}
-	r := inspect.Found(id, format.Encoding(m.Encoding), text[m.Start:m.End], len(s.options.Formats) == 1,
-		s.now)
-	r.Prefix = m.prefix(text)
-	at := inspect.Place{File: s.files.name, Line: s.line, Column: column}
-	s.out = append(r.AppendJSON(s.out, &at), '\n')
-}
+func (e printError) Unwrap() error { return e.error }

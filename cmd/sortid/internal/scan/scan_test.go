@@ -12,10 +12,9 @@ func TestScanAllocates(t *testing.T) {
 	line := strings.Repeat("id=0u2pf62ji4b9 and 0372ijojuxuhjsfkeryi2mrtm\n", 100)
 	for _, output := range []Output{Annotate, Lines, Only, IDs, Count} {
 		s := newScan(&console.Console{}, Options{Output: output}, time.Now())
-		if n := testing.AllocsPerRun(20, func() {
-			s.out = s.out[:0]
-			s.scanPart(&part{text: line})
-		}); n > 5 {
+		w := s.newWorker()
+		w.source, w.text = &source{}, line
+		if n := testing.AllocsPerRun(20, w.search); n > 5 {
 			t.Errorf("%s: %v allocations for 200 IDs", output, n)
 		}
 	}

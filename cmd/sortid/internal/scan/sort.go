@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"errors"
 	"math/bits"
+	"strings"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/judge"
+	"github.com/sortid/sortid/cmd/sortid/internal/ordered"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/extsort"
 	"github.com/sortid/sortid/internal/spec"
@@ -30,16 +33,23 @@ const (
 // number, so lines with the same time keep their order.
 type sorting struct {
 	files   *files
-	finder  *finder
 	reverse bool
+	workers []*sortWorker
+	judge   judge.Judge
 	sorter  extsort.Sorter
 
 	time    [2]uint64 // of the last line
 	records uint64
 	ids     uint64 // number of lines with IDs
 	midLine bool   // the last line has no end yet
-	starts  []int  // where lines with IDs start in the part
-	times   [][2]uint64
+}
+
+// A sortWorker finds the lines with IDs in a block.
+type sortWorker struct {
+	finder finder
+	block
+	starts []int // where lines with IDs start
+	times  [][2]uint64
 }
 
 // Sort prints lines of files, or of standard input, by the times of their IDs. If a file cannot be
@@ -52,12 +62,16 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 	ctx, stop := console.UntilSignal()
 	defer stop()
 	dir := &extsort.Dir{Parent: o.Dir}
-	s := &sorting{files: newFiles(c), finder: newFinder(time.Now(), spec.OfAll(o.Formats)...),
-		reverse: o.Reverse, sorter: extsort.Sorter{Context: ctx, Dir: dir, Memory: o.Memory}}
+	s := &sorting{files: newFiles(c), reverse: o.Reverse,
+		sorter: extsort.Sorter{Context: ctx, Dir: dir, Memory: o.Memory}}
+	finder := newFinder(time.Now(), spec.OfAll(o.Formats)...)
+	for range ordered.Workers() {
+		s.workers = append(s.workers, &sortWorker{finder: *finder})
+	}
 	if o.Memory == 0 {
 		s.sorter.Memory = sortMemory
 	}
-	s.files.part, s.files.binary = s.add, true
+	s.files.binary = true
 	// A signal does not interrupt a read of a terminal or pipe. So Sort does not wait for the read.
 	done := make(chan error, 1)
 	go func() { done <- s.run(names) }()
@@ -76,7 +90,7 @@ func (s *sorting) run(names []string) error {
 	trouble := false
 	for _, name := range names {
 		s.time = [2]uint64{}
-		switch err := s.files.open(name); {
+		switch err := s.file(name); {
 		case errors.As(err, new(readError)): // such as a gzip file that is cut short
 			s.files.console.Say("%v", err)
 			trouble = true
@@ -93,7 +107,7 @@ func (s *sorting) run(names []string) error {
 		}
 	}
 	s.files.progress.End()
-	s.finder.noteLeftOut(s.files.console)
+	noteLeftOut(s.files.console, s.judge.LeftOut)
 	if s.ids == 0 && s.records > 0 && !s.files.console.Quiet {
 		s.files.console.Say("no line has an ID, so all lines keep their order")
 	}
@@ -104,29 +118,58 @@ func (s *sorting) run(names []string) error {
 	return err
 }
 
-// A line has the time of its first ID. A line without an ID has the time of the line before it.
-func (s *sorting) add(text []byte, from int, _ int64) error {
-	s.starts, s.times = s.starts[:0], s.times[:0]
-	line, seen := from, from // the line that contains text[seen]
-	for m := range s.finder.find(view(text), from) {
-		if i := bytes.LastIndexByte(text[seen:m.Start], '\n'); i >= 0 {
+func (s *sorting) file(name string) error {
+	source, err := s.files.open(name, nil)
+	if err != nil {
+		return err
+	}
+	defer source.close()
+	if err := source.begin(); err != nil {
+		return err
+	}
+	for _, w := range s.workers {
+		w.finder.judge.Follow(&s.judge)
+	}
+	return ordered.Run(s.workers, func(w *sortWorker) error { return source.next(&w.block) }, s.find,
+		func(w *sortWorker) error {
+			for !s.judge.Confirm(&w.finder.judge) {
+				w.finder.judge.Follow(&s.judge)
+				s.find(w)
+			}
+			w.finder.judge.Follow(&s.judge)
+			defer source.release(&w.block)
+			return s.add(w)
+		})
+}
+
+// find finds the lines with IDs in a block. A line has the time of its first ID.
+func (s *sorting) find(w *sortWorker) {
+	w.starts, w.times = w.starts[:0], w.times[:0]
+	line, seen := w.from, w.from // the line that contains text[seen]
+	for m := range w.finder.find(w.text, w.from) {
+		if i := strings.LastIndexByte(w.text[seen:m.Start], '\n'); i >= 0 {
 			line = seen + i + 1
 		}
 		seen = m.Start
-		n := len(s.starts)
-		if m.timed != nil && (n == 0 || s.starts[n-1] != line) {
-			s.starts, s.times = append(s.starts, line), append(s.times, s.key(m.time()))
+		n := len(w.starts)
+		if m.timed != nil && (n == 0 || w.starts[n-1] != line) {
+			w.starts, w.times = append(w.starts, line), append(w.times, s.key(m.time()))
 		}
 	}
+}
+
+// add adds the lines of a block. A line without an ID has the time of the line before it.
+func (s *sorting) add(w *sortWorker) error {
+	text := w.buf[:len(w.text)]
 	next := 0
-	for start := from; start < len(text); {
+	for start := w.from; start < len(text); {
 		end := len(text)
 		if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
 			end = start + i + 1
 		}
-		if next < len(s.starts) && s.starts[next] == start {
+		if next < len(w.starts) && w.starts[next] == start {
 			if !s.midLine {
-				s.time = s.times[next]
+				s.time = w.times[next]
 				s.ids++
 			}
 			next++
