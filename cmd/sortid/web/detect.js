@@ -87,7 +87,7 @@ export function strip(text) {
       const inside = text.length > 2 && text.startsWith(open) && text.endsWith(close);
       if (inside) take(text.slice(1, -1), name);
     }
-    take(text.replace(/^[A-Za-z](?:\w{0,61}[A-Za-z0-9])?\(([^]+)\)$/, "$1"), "call"); // as in UUID('...')
+    take(text.replace(/^(?:new )?[A-Za-z][\w.]*\(([^]+)\)$/, "$1"), "call"); // new ObjectId('...')
     take(text.replace(/^'(?=[^']+$)/, ""), "apostrophe"); // as spreadsheets write texts of digits
     take(text.replace(/^=(?=")/, ""), "=");
     take(text.replace(/^urn:uuid:(?=.)/i, ""), "urn:uuid:");

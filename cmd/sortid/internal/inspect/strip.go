@@ -7,6 +7,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/spec"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 // strip removes quotes, brackets and prefixes, and reads numbers of programs. It returns the names of
@@ -41,8 +42,8 @@ func strip(text string) (bare string, taken []string, n number) {
 				take(rest, w[2])
 			}
 		}
-		if call, rest, ok := strings.Cut(text, "("); ok && spec.IsLabel(call) && len(rest) > 1 {
-			if rest, ok := strings.CutSuffix(rest, ")"); ok { // as in UUID('...')
+		if call, rest, ok := strings.Cut(text, "("); ok && isName(call) && len(rest) > 1 {
+			if rest, ok := strings.CutSuffix(rest, ")"); ok { // as in new ObjectId('...')
 				take(rest, "call")
 			}
 		}
@@ -94,6 +95,15 @@ func isHex(text string) bool {
 	return slices.ContainsFunc(format.Ours(),
 		func(s *format.Format) bool { return len(text) == 2*s.Size() }) &&
 		strings.Trim(text, "0123456789abcdefABCDEF") == ""
+}
+
+// isName reports whether a text is the name of a function, such as uuid.UUID.
+func isName(text string) bool {
+	text = strings.TrimPrefix(text, "new ")
+	return text != "" && textcodec.KindOf[text[0]].In(textcodec.Lower|textcodec.Upper) &&
+		!strings.ContainsFunc(text, func(r rune) bool {
+			return r != '_' && r != '.' && (r > 0x7f || !textcodec.KindOf[r].In(textcodec.Base36))
+		})
 }
 
 // isBlank reports whether a program may show nothing for the character.
