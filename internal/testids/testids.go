@@ -25,9 +25,6 @@ func (id ID) In(e spec.Encoding) string { return id.format.In(id.Words, e) }
 // String returns the ID in the format's first encoding.
 func (id ID) String() string { return id.In(id.format.Encodings[0]) }
 
-// Bytes returns the ID's bytes, big-endian.
-func (id ID) Bytes() []byte { return id.format.AppendBytes(nil, id.Words) }
-
 // At returns the time in a layout, or NULL if the ID has none.
 func (id ID) At(layout string) string {
 	if id.Time.IsZero() {

@@ -21,16 +21,6 @@ import (
 	"time"
 )
 
-// Kubernetes returns the URL of a namespace for this test alone. A URL has the form
-// https://TOKEN@HOST:PORT/NAMESPACE?ca=FILE. For programs, [Kubeconfig] makes a file from it. The
-// token is a ServiceAccount's, which may do in its namespace what package store/kubernetes needs.
-func Kubernetes(t testing.TB) string {
-	t.Helper()
-	u := choose(t, "SORTID_TEST_KUBERNETES_URL", kubernetesServes,
-		func(t testing.TB, flags ...string) *Server { return StartKubernetes(t, flags...) })
-	return KubernetesNamespace(t, u.String())
-}
-
 // StartKubernetes starts an API server, and etcd for it. The URL is the one of an administrator in
 // the namespace default.
 func StartKubernetes(t testing.TB, flags ...string) *Server {
@@ -85,8 +75,8 @@ func apiServer(t testing.TB) string {
 		_, err = os.Stat(path)
 	}
 	if err != nil {
-		Missing(t, fmt.Sprintf("no API server of Kubernetes: SORTID_TEST_KUBERNETES_URL is not set, "+
-			"kube-apiserver is not in the PATH, and is not built: %v", err), "make bin/kube-apiserver")
+		Missing(t, fmt.Sprintf("no API server of Kubernetes: kube-apiserver is not in the PATH, and is "+
+			"not built: %v", err), "make bin/kube-apiserver")
 	}
 	return path
 }
@@ -99,7 +89,9 @@ func kubernetesServes(ctx context.Context, server string) error {
 }
 
 // KubernetesNamespace makes a namespace in the server of an administrator's URL, and a ServiceAccount
-// in it. It returns the ServiceAccount's URL.
+// in it, which may do there what package store/kubernetes needs. It returns the ServiceAccount's URL,
+// which has the form https://TOKEN@HOST:PORT/NAMESPACE?ca=FILE. For programs, [Kubeconfig] makes a
+// file from it.
 func KubernetesNamespace(t testing.TB, admin string) string {
 	t.Helper()
 	name := strings.ReplaceAll(uniqueName(), "_", "-")
