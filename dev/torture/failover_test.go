@@ -150,7 +150,7 @@ func (m *scripted) start(url string, window time.Duration, n int) (names []strin
 		out := check.Must(os.Create(name))(m.t)
 		process := m.f.process(url, m.f.bits[0])
 		process.Args = append(process.Args, "-window", window.String(), "-rate", "1000")
-		process.Stdout, process.Stderr = out, os.Stderr
+		process.Stdout = out
 		check.OK(m.t, process.Start())
 		end := func() {
 			process.Process.Kill()
@@ -167,10 +167,15 @@ func (m *scripted) start(url string, window time.Duration, n int) (names []strin
 // claim waits until each maker has claimed some more ticks.
 func (m *scripted) claim(names []string) {
 	m.t.Helper()
+	lines := func(name string) int {
+		return bytes.Count(check.Must(os.ReadFile(name))(m.t), []byte("\n"))
+	}
+	want := map[string]int{}
 	for _, name := range names {
-		lines := func() int { return bytes.Count(check.Must(os.ReadFile(name))(m.t), []byte("\n")) }
-		before := lines()
-		until(m.t, "a maker claims ticks", func() bool { return lines() >= before+4 })
+		want[name] = lines(name) + 4
+	}
+	for _, name := range names {
+		until(m.t, "a maker claims ticks", func() bool { return lines(name) >= want[name] })
 	}
 }
 

@@ -26,11 +26,14 @@ import (
 // makerArgument as first argument makes the test binary a maker.
 const makerArgument = "maker"
 
+// programs has what the test binary can be.
+var programs = map[string]func(args []string) error{makerArgument: makerMain}
+
 func TestMain(m *testing.M) {
-	if len(os.Args) < 2 || os.Args[1] != makerArgument {
+	if len(os.Args) < 2 || programs[os.Args[1]] == nil {
 		os.Exit(m.Run())
 	}
-	if err := makerMain(os.Args[2:]); err != nil {
+	if err := programs[os.Args[1]](os.Args[2:]); err != nil {
 		log.New(os.Stderr, "", 0).Fatal(err)
 	}
 }

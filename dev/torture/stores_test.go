@@ -232,17 +232,8 @@ func (r result) String() string {
 
 func evaluate(t *testing.T, f *cluster, dir string) (r result) {
 	t.Helper()
-	paths, _ := files(t, dir)
-	var claims []claim
-	for i, path := range paths {
-		of, ids := read(t, path, i)
-		claims = append(claims, of...)
-		r.ids += ids
-		if len(of) > 0 {
-			r.lives++
-		}
-	}
-	r.ticks = len(claims)
+	claims, ids, lives := claimed(t, dir)
+	r.ids, r.lives, r.ticks = ids, lives, len(claims)
 	slices.SortStableFunc(claims, func(a, b claim) int { return a.at.Compare(b.at) })
 	r.gaps = gaps(f.done, claims)
 
@@ -263,11 +254,27 @@ func evaluate(t *testing.T, f *cluster, dir string) (r result) {
 	return r
 }
 
+// claimed returns the claims of all processes, the number of IDs, and how many processes claimed
+// a tick.
+func claimed(t *testing.T, dir string) (claims []claim, ids, lives int) {
+	t.Helper()
+	for i, path := range check.Must(filepath.Glob(filepath.Join(dir, "*")))(t) {
+		of, made := read(t, path, i)
+		claims = append(claims, of...)
+		ids += made
+		if len(of) > 0 {
+			lives++
+		}
+	}
+	return claims, ids, lives
+}
+
 // read returns a process's claims, and how many IDs it checked. After a kill, the last IDs do not
 // count, but their ticks do.
 func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	t.Helper()
 	data := check.Must(os.ReadFile(path))(t)
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // the process may write another line
 	slot, _, _ := strings.Cut(filepath.Base(path), "-")
 	c := claim{file: file, slot: check.Must(strconv.Atoi(slot))(t)}
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
