@@ -131,10 +131,13 @@ func (id ID[P, T]) Value() (driver.Value, error) { return formatOf[T]().value(id
 // error: use [Text]. NULL is an error: use sql.Null. If P is an [OldParser], Scan also reads its
 // texts.
 func (id *ID[P, T]) Scan(src any) error {
-	if src == nil {
+	switch src.(type) {
+	case nil:
 		return errNull
-	}
-	if beginsWith(src, prefixOf[P]()) {
+	case string, []byte:
+		if !beginsWith(src, prefixOf[P]()) {
+			break
+		}
 		if text, _ := textOf(src); prefixed[P, T](text) {
 			return fmt.Errorf("typed: %w %q: it has a prefix; scan it into a typed.Text",
 				sortid.ErrScan, parseerr.Shorten(text))
