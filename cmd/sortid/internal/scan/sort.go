@@ -158,10 +158,19 @@ func (s *sorting) find(w *sortWorker) {
 	}
 }
 
-// add adds the lines of a block. A line without an ID has the time of the line before it.
+// add adds the lines of a block. A line without an ID has the time of the line before it. A
+// byte-order mark is no part of the first line: it stays at the start of the output.
 func (s *sorting) add(w *sortWorker) error {
 	text := w.buf[:len(w.text)]
-	next := 0
+	next, skip := 0, 0
+	if mark := "\ufeff"; w.from == 0 && w.offset == 0 && strings.HasPrefix(w.text, mark) {
+		skip = len(mark)
+		if s.records == 0 {
+			if err := s.record(text[:skip]); err != nil {
+				return err
+			}
+		}
+	}
 	for start := w.from; start < len(text); {
 		end := len(text)
 		if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
@@ -174,6 +183,7 @@ func (s *sorting) add(w *sortWorker) error {
 			}
 			next++
 		}
+		start, skip = start+skip, 0
 		for ; start < end; start += min(pieceSize, end-start) {
 			if err := s.record(text[start:min(end, start+pieceSize)]); err != nil {
 				return err

@@ -225,3 +225,25 @@ func TestSortInterrupted(t *testing.T) {
 		t.Errorf("left on disk: %v", left)
 	}
 }
+
+// A byte-order mark stays at the start of the output. Those of other files are dropped.
+func TestSortMark(t *testing.T) {
+	const mark, early, late = "\ufeff", "0372ijojuxuhjsfkeryi2mrtm\n", "03ha0fadamez822zrqzfunrpx\n"
+	var names []string
+	for _, text := range []string{mark + late + early, mark + early + mark + late} {
+		names = append(names, filepath.Join(t.TempDir(), "marked"))
+		check.OK(t, os.WriteFile(names[len(names)-1], []byte(text), 0o600))
+	}
+	for _, reverse := range []bool{false, true} {
+		var out strings.Builder
+		c := &console.Console{Out: &out, Err: io.Discard}
+		check.OK(t, Sort(c, SortOptions{Reverse: reverse}, names))
+		want := mark + early + early + late + mark + late
+		if reverse {
+			want = mark + late + mark + late + early + early
+		}
+		if out.String() != want {
+			t.Errorf("reverse %v: %q, want %q", reverse, out.String(), want)
+		}
+	}
+}
