@@ -18,7 +18,8 @@ func (id *ID) Scan(src any) error {
 		return id.UnmarshalText([]byte(src))
 	case []byte:
 		if len(src) == Size {
-			return id.UnmarshalBinary(src)
+			*id = ID(src)
+			return nil
 		}
 		return id.UnmarshalText(src)
 	case [Size]byte:

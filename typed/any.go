@@ -174,7 +174,15 @@ func (id *Any[T]) UnmarshalBinary(b []byte) error {
 func (id Any[T]) Value() (driver.Value, error) { return textValue(id) }
 
 // Scan reads a text with any prefix.
-func (id *Any[T]) Scan(src any) error { return scanText(id, src) }
+func (id *Any[T]) Scan(src any) error {
+	switch src := src.(type) {
+	case string:
+		return id.UnmarshalText([]byte(src))
+	case []byte:
+		return id.UnmarshalText(src)
+	}
+	return notText(src)
+}
 
 var errNull = fmt.Errorf("typed: %w NULL; scan a nullable column into sql.Null of the type",
 	sortid.ErrScan)
@@ -187,15 +195,11 @@ func textValue(id encoding.TextMarshaler) (driver.Value, error) {
 	return string(b), nil
 }
 
-func scanText(id encoding.TextUnmarshaler, src any) error {
+func notText(src any) error {
 	if src == nil {
 		return errNull
 	}
-	text, ok := textOf(src)
-	if !ok {
-		return fmt.Errorf("typed: %w a %T, want a text with a prefix", sortid.ErrScan, src)
-	}
-	return id.UnmarshalText([]byte(text))
+	return fmt.Errorf("typed: %w a %T, want a text with a prefix", sortid.ErrScan, src)
 }
 
 func textOf(src any) (text string, ok bool) {

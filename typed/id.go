@@ -11,6 +11,7 @@ import (
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/idfmt"
 	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/scru128"
 )
 
 const name = "typed"
@@ -131,6 +132,12 @@ func (id ID[P, T]) Value() (driver.Value, error) { return formatOf[T]().value(id
 // error: use [Text]. NULL is an error: use sql.Null. If P is an [OldParser], Scan also reads its
 // texts.
 func (id *ID[P, T]) Scan(src any) error {
+	if b, ok := src.([]byte); ok && len(b) == scru128.Size { // shorter than a text with a prefix
+		if in, ok := any(&id.id).(*scru128.ID); ok {
+			*in = scru128.ID(b)
+			return nil
+		}
+	}
 	switch src.(type) {
 	case nil:
 		return errNull
@@ -143,7 +150,7 @@ func (id *ID[P, T]) Scan(src any) error {
 				sortid.ErrScan, parseerr.Shorten(text))
 		}
 	}
-	err := pointer(&id.id).Scan(src)
+	err := scanInner(&id.id, src)
 	if err == nil {
 		return nil
 	}
@@ -226,7 +233,15 @@ type hidden struct{}
 func (t Text[P, T]) Value() (driver.Value, error) { return textValue(t) }
 
 // Scan reads a text with the prefix.
-func (t *Text[P, T]) Scan(src any) error { return scanText(t, src) }
+func (t *Text[P, T]) Scan(src any) error {
+	switch src := src.(type) {
+	case string:
+		return t.UnmarshalText([]byte(src))
+	case []byte:
+		return t.UnmarshalText(src)
+	}
+	return notText(src)
+}
 
 // Bytes is an [ID] that a database stores in its binary form, without the prefix. In JSON and other
 // text encodings it is the text with the prefix. It has the methods of an ID.

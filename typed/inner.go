@@ -163,15 +163,26 @@ func decodeText[T Inner[T]](id *T, text []byte) error {
 	return any(id).(*uid60.ID).UnmarshalText(text)
 }
 
+// scanInner reads an ID without a prefix.
+func scanInner[T Inner[T]](id *T, src any) error {
+	if in, ok := any(id).(*scru128.ID); ok {
+		return in.Scan(src)
+	}
+	if in, ok := any(id).(*scru64.ID); ok {
+		return in.Scan(src)
+	}
+	if in, ok := any(id).(*scru160.ID); ok {
+		return in.Scan(src)
+	}
+	if in, ok := any(id).(*euid.ID); ok {
+		return in.Scan(src)
+	}
+	return any(id).(sql.Scanner).Scan(src) // slower
+}
+
 // pointer may allocate its result.
-func pointer[T Inner[T]](id *T) interface {
-	encoding.BinaryUnmarshaler
-	sql.Scanner
-} {
-	return any(id).(interface {
-		encoding.BinaryUnmarshaler
-		sql.Scanner
-	})
+func pointer[T Inner[T]](id *T) encoding.BinaryUnmarshaler {
+	return any(id).(encoding.BinaryUnmarshaler)
 }
 
 // bytesOf returns the binary form, also of an integer above the largest ID.

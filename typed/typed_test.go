@@ -186,6 +186,7 @@ func allocations[I ID[P, T], P Prefixer, T Inner[T]](t *testing.T, text string) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	column, asText, asBytes := id.Text(), any(text), any(b)
 	for name, c := range map[string]struct {
 		f    func()
 		want float64
@@ -193,6 +194,7 @@ func allocations[I ID[P, T], P Prefixer, T Inner[T]](t *testing.T, text string) 
 		"Parse":         {func() { id, err = Parse[I](text) }, 0},
 		"UnmarshalText": {func() { err = id.UnmarshalText(b) }, 0},
 		"Scan":          {func() { err = id.Scan(stored) }, 0},
+		"Text.Scan":     {func() { err = errors.Join(column.Scan(asText), column.Scan(asBytes)) }, 0},
 		"AppendText":    {func() { buf, err = id.AppendText(buf[:0]) }, 0},
 		"String":        {func() { s = id.String() }, 1},
 		"MarshalText":   {func() { _, err = id.MarshalText() }, 1},
