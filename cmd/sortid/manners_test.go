@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -186,7 +185,7 @@ func (m *manner) run(t *testing.T, command string) (code int, says string) {
 		c.Out = w
 	default:
 		f, err := os.OpenFile(m.out, os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil && filepath.IsAbs(m.out) {
+		if err != nil && m.out == "/dev/full" {
 			return m.code, m.says // other systems have no /dev/full
 		}
 		check.OK(t, err)
