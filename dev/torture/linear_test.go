@@ -193,6 +193,7 @@ func openAll(t *testing.T, servers []*testserver.Server, path string) (stores []
 // A server of NATS that is cut off may answer with an old record, as Conditions says. But no change
 // is lost, and no two changes have one revision.
 func TestLinearizableNATS(t *testing.T) {
+	testserver.Long(t, "waits for elections")
 	t.Parallel()
 	servers, network := testserver.StartNATSCluster(t)
 	stores := openAll(t, servers, "/linear?replicas=3")
