@@ -75,11 +75,13 @@ type source struct {
 
 	rest    []byte // the end of the block before: context, and the start of a line
 	context int    // rest[:context] is context
-	offset  int64  // of rest[0] in the file
-	line    int    // the number of the line in rest
-	start   int64  // the offset of this line
-	noted   bool   // a block was marked as cut
-	err     error  // of the last read
+
+	offset int64 // of rest[0] in the file
+	line   int   // the number of the line in rest
+	start  int64 // the offset of this line
+
+	noted bool  // a block was marked as cut
+	err   error // of the last read
 
 	long    sync.Mutex // locked while a block is long
 	longBuf []byte     // for the next long block
@@ -142,14 +144,16 @@ func (s *source) readError(err error) error {
 
 // A block is a part of a file: text[from:]. text[:from] is context for the finder.
 type block struct {
-	buf    []byte
-	text   string // in buf
-	from   int
+	buf  []byte
+	text string // in buf
+	from int
+
 	offset int64 // where the text begins in the file
 	line   int   // the number of the line that contains text[from]
 	start  int64 // where this line begins in the file
-	cut    bool  // the block ends the first part of a line that is longer than longestLine
-	long   bool  // the buffer is so large that only one block of a file has such a buffer
+
+	cut  bool // the block ends the first part of a line that is longer than longestLine
+	long bool // the buffer is so large that only one block of a file has such a buffer
 }
 
 // next reads the next block into b. If possible, a block ends at the end of a line, so a line does not

@@ -70,10 +70,12 @@ type worker struct {
 	start   int64 // where this line begins in the file
 
 	// What the block has.
-	out                   []byte
-	found                 bool
-	midLine               bool  // whether the last annotated line has no end yet
-	matching              int   // how many lines have IDs
+	out   []byte
+	found bool
+
+	midLine  bool // whether the last annotated line has no end yet
+	matching int  // how many lines have IDs
+
 	firstMatch, lastMatch int   // the numbers of the first and the last of these lines, for Count
 	matched               []int // where these lines start, in order, if lines are selected
 }
