@@ -152,8 +152,8 @@ type block struct {
 	line   int   // the number of the line that contains text[from]
 	start  int64 // where this line begins in the file
 
-	cut  bool // the block ends the first part of a line that is longer than longestLine
-	long bool // the buffer is so large that only one block of a file has such a buffer
+	cut  bool // a line is longer than longestLine, and the block ends its first part
+	long bool // the buffer is large; only one block of a file has such a buffer
 }
 
 // next reads the next block into b. If possible, a block ends at the end of a line, so a line does not
