@@ -128,8 +128,20 @@ func use(ctx context.Context, conn *nats.Conn, options Options, create bool) (*S
 		conn.ConnectedServerVersion()); err != nil {
 		return nil, s.failed("use the server", err)
 	}
-	s.bucket, err = ask(ctx, s,
-		func(ctx context.Context) (jetstream.KeyValue, error) { return s.js.KeyValue(ctx, s.name) })
+	s.bucket, err = ask(ctx, s, func(ctx context.Context) (jetstream.KeyValue, error) {
+		for {
+			bucket, err := s.js.KeyValue(ctx, s.name)
+			// A server of a cluster may not know a new bucket yet.
+			if !errors.Is(err, jetstream.ErrBucketNotFound) {
+				return bucket, err
+			}
+			select {
+			case <-time.After(50 * time.Millisecond):
+			case <-ctx.Done():
+				return nil, err
+			}
+		}
+	})
 	if err != nil {
 		return nil, s.failed("open the bucket", err)
 	}
