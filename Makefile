@@ -27,7 +27,7 @@ export GOFLAGS
 # "work" means the packages of all modules in go.work. check-vet vets them, so tests need not.
 TEST    := bin/testrun test -vet=off -timeout 40m
 # The first packages mostly wait. If they begin first, the others compute meanwhile.
-ALL     := ./dev/torture ./store/kubernetes ./store/postgres ./store/mysql ./cmd/sortid work
+ALL     := ./dev/torture ./dev/browsertest ./store/kubernetes ./store/postgres work
 RELEASE := go run ./internal/release
 # Modules that users get. Without optimization, their dependencies compile faster.
 PUBLISHED := $(shell awk '/^\t\./ && !/not published/ { print $$1 "/..." }' go.work)
