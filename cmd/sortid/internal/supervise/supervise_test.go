@@ -50,7 +50,7 @@ func TestStoreUnreachable(t *testing.T) {
 				Args:  []string{"sh", "-c", c.script},
 				Lease: &nodeid.Options{URL: "bolt:" + path, Create: true, Window: 26 * time.Second},
 				Realm: check.Must(nodeid.NewRealm(gencore.Must(format.Lookup("scru64")), "", 8))(t),
-				Times: Times{Ahead: 4 * time.Second, Grace: time.Second}}
+				Times: Times{Ahead: 4 * time.Second, Grace: 3 * time.Second}}
 			done := make(chan error, 1)
 			go func() { done <- Run(terminal, o) }()
 
