@@ -208,8 +208,8 @@ func TestLinearizableNATS(t *testing.T) {
 	}
 	ops := history(t, stores, "linear", 90, 50*time.Millisecond, func() {
 		// A new leader is elected within 9 s. With luck, the server that is cut off notices it later.
-		for i := 0; i < 3 || !old.Load() && i < 6; i++ {
-			cutOff(network, i%3, 11*time.Second, true)
+		for i := range servers {
+			cutOff(network, i, 11*time.Second, true)
 		}
 		servers[0].Stop()
 		servers[0].Start()
