@@ -58,7 +58,7 @@ byte gen;          /* the realm's generation */
 bool losing;       /* the store may still lose changes */
 bool up = true;    /* processes can reach the store */
 Record rec[2];     /* by generation */
-Request req[2 * SEQS]; /* those of a process stand together */
+Request req[2 * SEQS]; /* the requests of a process are neighbours */
 byte asked[2];     /* 1 + the request whose result a process wants to know, or 0 */
 byte reply[2];     /* the newest answer to a process that waits: 1 + the request, or 0 */
 bool accepted[2];  /* what this answer says */

@@ -44,7 +44,7 @@ export declare class GeneratorError extends Error {}
 /** The names of the formats that sortid makes. */
 export type Ours = "scru64" | "scru128" | "scru160" | "euid" | "uid60";
 
-/** The prefix of an ID of which only the ID was read: TypeIDs, for example, have one of their own. */
+/** The prefix of an ID that was read without one. A TypeID, for example, has one in its text. */
 type Plain<Name extends string> = Name extends Ours ? "" : string;
 
 /**
