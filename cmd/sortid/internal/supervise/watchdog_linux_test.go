@@ -311,23 +311,35 @@ func TestFreeze(t *testing.T) {
 
 // Processes that start others and end do not get away.
 func TestForkStorm(t *testing.T) {
-	t.Parallel()
-	e := executeIn(t, []string{os.Args[0], "exec", "1h", "sh", "-c",
-		`for i in 1 2 3 4 5 6 7 8; do sh storm & done; sleep 0.5; echo $$ >up`})
-	check.Write(t, filepath.Join(e.dir, "storm"), "trap '' TERM; sh storm &")
-	e.Env = append(e.Env, "STORM="+e.dir)
-	check.OK(t, e.Start())
-	t.Cleanup(func() { e.Process.Kill() })
-	if o := e.outcome(); o.Code != 0 {
-		t.Errorf("%+v", o)
-	}
-	e.pid("up")
-	for _, name := range names("/proc") {
-		pid, err := strconv.Atoi(name)
-		env, _ := os.ReadFile("/proc/" + name + "/environ")
-		if err == nil && bytes.Contains(env, []byte("STORM="+e.dir)) {
-			t.Errorf("process %d lives", pid)
-		}
+	for how, script := range map[string]string{
+		"exec is killed": `echo $$ >up; sleep 3600`, "the program ends": `echo $$ >up`,
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			if how == "the program ends" {
+				testserver.Long(t, "keeps all processors busy for 5 s")
+			}
+			e := executeIn(t, []string{os.Args[0], "exec", "1h", "sh", "-c",
+				`for i in 1 2 3 4 5 6 7 8; do sh storm & done; sleep 0.5; ` + script})
+			check.Write(t, filepath.Join(e.dir, "storm"), "trap '' TERM; sh storm &")
+			e.Env = append(e.Env, "STORM="+e.dir)
+			check.OK(t, e.Start())
+			t.Cleanup(func() { e.Process.Kill() })
+			if how == "exec is killed" {
+				_, watchdog := stat(e.pid("up"))
+				e.Process.Kill()
+				check.Soon(func() bool { return dead(watchdog) })
+			} else if o := e.outcome(); o.Code != 0 {
+				t.Errorf("%+v", o)
+			}
+			e.pid("up")
+			for _, name := range names("/proc") {
+				env, err := os.ReadFile("/proc/" + name + "/environ")
+				if err == nil && bytes.Contains(env, []byte("STORM="+e.dir)) {
+					t.Errorf("process %s lives", name)
+				}
+			}
+		})
 	}
 }
 
