@@ -149,10 +149,8 @@ func damaged(text string, now time.Time) error {
 		}
 		_, d.text = f.CutPrefix(text)
 		d.prefix = text[:len(text)-len(d.text)]
-		if f.Search.Mixed && !textcodec.Mixed(d.text) {
-			continue
-		}
-		if reason := d.reason(); reason != "" {
+		reason := d.reason()
+		if reason != "" && (!f.Search.Mixed || textcodec.Mixed(d.text)) {
 			return fmt.Errorf("as %s %s", f.Name, reason)
 		}
 	}
