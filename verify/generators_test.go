@@ -210,7 +210,7 @@ func TestGenerators(t *testing.T) {
 	case testserver.UnderRace:
 		n = 20_000
 	case testing.Short():
-		n = 100_000
+		n = 40_000
 	}
 	for _, f := range format.Ours() {
 		if !slices.ContainsFunc(generators, func(g subject) bool { return g.format == f.Name() }) {

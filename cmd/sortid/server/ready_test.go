@@ -262,7 +262,11 @@ var all = func() (alerts []string) {
 
 func (w *watcher) breaks(spoil, mend func()) {
 	w.Helper()
-	w.wants("before the fault", 10*time.Minute)
+	calm := 10 * time.Minute
+	if testing.Short() {
+		calm = time.Minute
+	}
+	w.wants("before the fault", calm)
 	spoil()
 	w.wants("during the fault", 4*time.Minute, all...)
 	if can := w.look(); can != "" {
@@ -276,7 +280,7 @@ func (w *watcher) breaks(spoil, mend func()) {
 	if can := w.look(); can != both {
 		w.Errorf("after the fault the server makes only %v", can)
 	}
-	w.wants("after the fault", 10*time.Minute)
+	w.wants("after the fault", calm)
 }
 
 func boltStore(t *testing.T) (store lease.Store, path string) {

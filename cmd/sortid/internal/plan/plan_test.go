@@ -215,16 +215,19 @@ func TestMonteCarlo(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			const processes, perMilli = 5, 0.6
 
-			const millis = 400_000
+			millis, lifetimes := 400_000, 3000
+			if testing.Short() {
+				millis, lifetimes = millis/4, lifetimes/4
+			}
 			r := Request{Rate: processes * perMilli * 1000, Processes: processes,
-				Years: millis / 1000.0 / secondsPerYear}
+				Years: float64(millis) / 1000 / secondsPerYear}
 			want := pairs(r) * math.Exp2(-w.bits)
 			got := float64(w.run(rng, processes, millis, perMilli))
 			if sigma := math.Sqrt(want); math.Abs(got-want) > 5*sigma {
 				t.Errorf("%v equal pairs, the formula says %.1f +- %.1f", got, want, sigma)
 			}
 
-			const lifetimes, short = 3000, 400
+			const short = 400
 			r.Years = short / 1000.0 / secondsPerYear
 			l := load{pairs: pairs(r)}
 			p := l.collision(w.bits)
@@ -234,9 +237,9 @@ func TestMonteCarlo(t *testing.T) {
 					hit++
 				}
 			}
-			if sigma := math.Sqrt(p * (1 - p) / lifetimes); math.Abs(hit/lifetimes-p) > 5*sigma {
-				t.Errorf("a collision in %v of lifetimes, the formula says %v +- %v", hit/lifetimes,
-					p, sigma)
+			n := float64(lifetimes)
+			if sigma := math.Sqrt(p * (1 - p) / n); math.Abs(hit/n-p) > 5*sigma {
+				t.Errorf("a collision in %v of lifetimes, the formula says %v +- %v", hit/n, p, sigma)
 			}
 		})
 	}

@@ -62,7 +62,11 @@ func doubtful(r *rand.Rand, lines int) string {
 
 // The result depends neither on the size of blocks, nor on the number of workers.
 func TestBlocks(t *testing.T) {
-	for seed := range uint64(3) {
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 7))
 		dir := t.TempDir()
 		var names []string
