@@ -69,14 +69,16 @@ var errSmall = parseerr.Kindf(sortid.ErrRange, "the number is too small: its tim
 // hexadecimal digits.
 func (f *Format) ReadLine(text []byte) (w integer.Words, e spec.Encoding, canonical bool,
 	err error) {
-	w, canonical, textErr := f.readText(text)
-	if textErr == nil {
-		return w, spec.Text, canonical, nil
+	if f.HasEncoding(spec.Text) {
+		if w, canonical, err = f.readText(text); err == nil {
+			return w, spec.Text, canonical, nil
+		}
 	}
 	digits, r, err := f.readOther(text)
 	switch {
 	case err != nil && r.Encoding == spec.Text:
-		return integer.Words{}, r.Encoding, false, textErr
+		_, _, err = f.readText(text)
+		return integer.Words{}, r.Encoding, false, err
 	case err != nil:
 		return integer.Words{}, r.Encoding, false, err
 	case r.Encoding == spec.Int && f.Tick != 0 && f.Timestamp(&r.Words) == 0:
