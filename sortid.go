@@ -57,8 +57,8 @@ type GeneratorOptions struct {
 	Clock func() time.Time
 
 	// Entropy is the source of random bits. It must be cryptographically strong, except for scru64.
-	// The generator never reads it from two goroutines at once. The default is ChaCha8, which gets
-	// a new seed from the operating system in each second of use.
+	// The generator never reads it from two goroutines at once. The default is ChaCha8 with a new
+	// seed from the operating system in each second of use, combined with package math/rand/v2.
 	Entropy io.Reader
 
 	// RollbackAllowance is how far the clock may be behind the last timestamp. Within the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"math/bits"
 	"time"
 
@@ -138,20 +139,17 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 
 // generate sets id, which must be zero, to the next ID. An error leaves id zero. If the high half
 // of the field random is full, generate returns [sortid.ErrOverflow], or waits if waitOverflow is
-// true. The fast path sets id before the unlock, because the unlock waits for all writes anyway.
+// true.
 func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) error {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
-		g.core.Lock()
-		now := g.core.Clock.Milli(counter)
-		if now == g.settledTick && g.high < maxHigh {
-			if low, ok := g.core.Rand.Next32(); ok {
-				id.put(g.step(low))
-				g.core.Unlock()
-				return nil
-			}
+		if v, ok := g.core.TakeOrLock(counter); ok {
+			id.put(v.High, v.Number<<32|v.Random()&math.MaxUint32)
+			return nil
 		}
-		hi, lo, err := g.next(now)
+		g.high += g.core.Close()
+		hi, lo, err := g.next(g.core.Clock.Milli(counter))
+		g.open()
 		if err == errOverflow && waitOverflow {
 			err = g.core.WaitFor(g.timestamp+1, sortid.ErrOverflow)
 		}
@@ -160,6 +158,11 @@ func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) err
 			return err
 		}
 	}
+}
+
+// open lets other callers make the next IDs of this timestamp without the lock.
+func (g *Generator) open() {
+	g.core.Open(g.settledTick, maxHigh-g.high, gencore.Values{Number: g.high, High: g.hi})
 }
 
 // Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs. It can fail
@@ -195,6 +198,8 @@ func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 }
 
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
+	g.high += g.core.Close()
+	defer g.open()
 	for i := 0; i < len(ids); i++ {
 		if now == g.settledTick {
 			high := g.high

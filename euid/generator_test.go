@@ -228,6 +228,7 @@ func TestPatience(t *testing.T) {
 	}
 
 	global.core.Lock()
+	global.core.Close()
 	until := time.Now().UnixMilli() + 5
 	global.timestamp, global.settledTick, global.high = until, gencore.NoTick, maxHigh
 	global.core.Unlock()

@@ -126,25 +126,29 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	return id, err
 }
 
-// generate sets id, which must be zero, to the next ID. After an error, id is zero. The fast path
-// sets id before the unlock, because the unlock waits for all writes anyway.
+// generate sets id, which must be zero, to the next ID. After an error, id is zero.
 func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
-		g.core.Lock()
-		now := g.core.Clock.Milli(counter)
-		if now == g.settledTick && g.counter < maxCounter {
-			if e, ok := g.core.Rand.Next32(); ok {
-				id.put(g.step(e))
-				g.core.Unlock()
-				return nil
-			}
+		if v, ok := g.core.TakeOrLock(counter); ok {
+			id.put(v.High|v.Number>>32, v.Number<<32|v.Random()&MaxEntropy)
+			return nil
 		}
-		hi, lo, err := g.next(now)
+		g.counter += g.core.Close()
+		hi, lo, err := g.next(g.core.Clock.Milli(counter))
+		g.open()
 		if err = g.core.Finish(ctx, err); err != gencore.ErrRetry {
 			id.put(hi, lo)
 			return err
 		}
+	}
+}
+
+// open lets other callers make the next IDs of this timestamp without the lock.
+func (g *Generator) open() {
+	if !g.stateless {
+		g.core.Open(g.settledTick, maxCounter-g.counter,
+			gencore.Values{Number: g.counter, High: uint64(g.timestamp) << 16})
 	}
 }
 
@@ -180,6 +184,8 @@ func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 }
 
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
+	g.counter += g.core.Close()
+	defer g.open()
 	for i := range ids {
 		if now == g.settledTick && g.counter < maxCounter {
 			if e, ok := g.core.Rand.Next32(); ok {

@@ -197,32 +197,29 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	return id, err
 }
 
-// generate sets id, which must be zero, to the next ID. An error leaves id zero. The fast path sets
-// id before the unlock, because the unlock waits for all writes anyway.
+// generate sets id, which must be zero, to the next ID. An error leaves id zero.
 func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
-		g.core.Lock()
-		var now int64
-		if g.micros {
-			now = g.core.Clock.Micro()
-		} else {
-			now = g.core.Clock.Milli(counter)
+		if v, ok := g.core.TakeOrLock(counter); ok {
+			hi, mid := g.place(v.High, v.Node, v.Number, v.Random())
+			id.put(hi, mid, uint32(v.Random()))
+			return nil
 		}
-		if now == g.settledTick && g.counter < g.maxCounter {
-			if mid, lo, ok := g.core.Rand.Next96(); ok {
-				hi, mid := g.step(mid)
-				id.put(hi, mid, lo)
-				g.core.Unlock()
-				return nil
-			}
-		}
-		hi, mid, lo, err := g.next(now)
+		g.counter += g.core.Close()
+		hi, mid, lo, err := g.next(g.core.Now(counter))
+		g.open()
 		if err = g.core.Finish(ctx, err); err != gencore.ErrRetry {
 			id.put(hi, mid, lo)
 			return err
 		}
 	}
+}
+
+// open lets other callers make the next IDs of this tick without the lock.
+func (g *Generator) open() {
+	g.core.Open(g.settledTick, g.maxCounter-g.counter,
+		gencore.Values{Number: g.counter, High: g.hi, Node: g.node})
 }
 
 // Fill sets ids to new IDs, in order. It locks the generator for up to 4096 IDs of one tick at a
@@ -254,15 +251,18 @@ func (g *Generator) next(now int64) (hi, mid uint64, lo uint32, err error) {
 // full.
 func (g *Generator) step(random uint64) (hi, mid uint64) {
 	g.counter++
-	return g.place(random)
+	return g.place(g.hi, g.node, g.counter, random)
 }
 
-// place returns the high and the middle bits of the ID with the generator's tick and counter.
-func (g *Generator) place(random uint64) (hi, mid uint64) {
-	return g.hi | g.counter>>g.ext, g.counter<<(64-g.ext) | g.node | random&g.randomMask
+// place returns the high and the middle bits of an ID. It only reads options, so its caller needs
+// no lock.
+func (g *Generator) place(hi, node, counter, random uint64) (uint64, uint64) {
+	return hi | counter>>g.ext, counter<<(64-g.ext) | node | random&g.randomMask
 }
 
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
+	g.counter += g.core.Close()
+	defer g.open()
 	for i := range ids {
 		if now == g.settledTick && g.counter < g.maxCounter {
 			if mid, lo, ok := g.core.Rand.Next96(); ok {
@@ -344,7 +344,7 @@ func (g *Generator) first(settled, tick int64, node uint64) (hi, mid uint64, lo 
 	g.settledTick, g.tick, g.node = settled, tick, node
 	g.hi = uint64(timestamp)<<16 | uint64(micro)<<6
 	g.counter = uint64(w) & g.startMask
-	hi, mid = g.place(mid)
+	hi, mid = g.place(g.hi, node, g.counter, mid)
 	return hi, mid, lo, nil
 }
 

@@ -145,6 +145,7 @@ func TestIDsAreInOrderWhenMoreThanFit(t *testing.T) {
 		for len(ids) < cap(ids) {
 			if len(ids)%500 == 0 {
 				g.core.Lock()
+				g.core.Close()
 				g.counter = g.maxCounter
 				g.core.Unlock()
 			}

@@ -184,19 +184,21 @@ func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
-		g.core.Lock()
-		now := g.core.Clock.Milli(counter) >> tickBits
-		if now == g.settledTick && g.last < g.end {
-			g.last++
-			id := g.last
-			g.core.Unlock()
-			return id, nil
+		if v, ok := g.core.TakeOrLock(counter); ok {
+			return ID(v.Number), nil
 		}
-		id, err := g.slowPath(now)
+		g.last += ID(g.core.Close())
+		id, err := g.next(g.core.Clock.Milli(counter) >> tickBits)
+		g.open()
 		if err = g.core.Finish(ctx, err); err != gencore.ErrRetry {
 			return id, err
 		}
 	}
+}
+
+// open lets other callers make the next IDs of this timestamp without the lock.
+func (g *Generator) open() {
+	g.core.Open(g.settledTick, uint64(g.end-g.last), gencore.Values{Number: uint64(g.last)})
 }
 
 // Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs. It can fail
@@ -211,7 +213,18 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 // All returns an endless sequence of the results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gencore.All(g.Generate) }
 
+// next makes the next ID. Its argument is the clock's tick.
+func (g *Generator) next(now int64) (ID, error) {
+	if now != g.settledTick || g.last == g.end {
+		return g.slowPath(now)
+	}
+	g.last++
+	return g.last, nil
+}
+
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
+	g.last += ID(g.core.Close())
+	defer g.open()
 	for made := 0; made < len(ids); {
 		if now != g.settledTick || g.last == g.end {
 			id, err := g.slowPath(now)

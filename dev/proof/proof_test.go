@@ -25,6 +25,7 @@ var settings = []struct{ model, name, mutants string }{
 	{"lessor", "SPLIT", "VOID_UNCHANGED"},
 	{"lessor", "CLONES", `OWNER_UNREAD END_UNREAD TEXT_COMPUTED CLONE_REPEATS RELEASE_CLONED
 		LAST_FORGOTTEN RELEASE_GOES_ON`},
+	{"window", "WINDOW", "ROOM_UNREAD LENGTH_STAYS LENGTH_FIRST VERSION_LATER WORD_STAYS"},
 }
 
 func TestModels(t *testing.T) {

@@ -91,6 +91,18 @@ func (c *Clock) Milli(counter uint64) int64 {
 	return c.read()
 }
 
+// Steady reports whether the clock keeps readings.
+func (c Clock) Steady() bool { return c.counter != nil }
+
+// Reading returns the last reading, from which counter value and for how many counts it is valid,
+// and how many more calls may use it. A clock that is read on each call returns a length of zero.
+func (c *Clock) Reading() (ms int64, validFrom, validFor uint64, usesLeft int) {
+	return c.ms, c.validFrom, c.validFor, c.usesLeft
+}
+
+// Use says that n callers have used the [Clock.Reading].
+func (c *Clock) Use(n int) { c.usesLeft -= n }
+
 func (c *Clock) Micro() int64 { return UnixMicro(c.now()) }
 
 func (c *Clock) read() int64 {

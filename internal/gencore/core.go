@@ -44,6 +44,9 @@ type Core struct {
 	Clock clock.Clock
 	Rand  Source
 
+	window   Window
+	windowed bool // the clock and the random bits are the defaults
+
 	format    *Format
 	allowance int64 // ticks
 	policy    sortid.RollbackPolicy
@@ -58,6 +61,7 @@ type Core struct {
 func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error {
 	c.format, c.lease, c.policy = f, l, o.RollbackPolicy
 	c.Clock, c.Rand = clock.System(), systemSource()
+	c.windowed = o.Clock == nil && o.Entropy == nil
 	if o.Clock != nil {
 		c.Clock = clock.Injected(o.Clock)
 	}
@@ -105,7 +109,7 @@ func (c *Core) SetAllowance(d, tick time.Duration) {
 
 // UseMicroseconds changes the generator's tick, but not the lease's tick.
 func (c *Core) UseMicroseconds(allowance time.Duration) {
-	c.micros = true
+	c.micros, c.windowed = true, false
 	c.SetAllowance(allowance, time.Microsecond)
 }
 
@@ -113,7 +117,10 @@ func (c *Core) TickLength() time.Duration { return time.Millisecond << c.format.
 
 // Now returns the clock's tick. For the parameter counter, see [clock.Clock.Milli].
 func (c *Core) Now(counter uint64) int64 {
-	if c.micros {
+	switch {
+	case c.format == nil:
+		return clock.NoTime
+	case c.micros:
 		return c.Clock.Micro()
 	}
 	return (c.Clock.Milli(counter) - c.format.Epoch) >> c.format.Shift
@@ -158,6 +165,40 @@ func (c *Core) WaitFor(tick int64, reason error) error {
 
 // Waits returns the parameters of the last WaitFor.
 func (c *Core) Waits() (until time.Time, reason error) { return c.Time(c.until), c.reason }
+
+// TakeOrLock takes a number if a window is open. Otherwise it locks the generator.
+func (c *Core) TakeOrLock(counter uint64) (v Values, taken bool) {
+	if v, taken = c.window.Take(counter); taken {
+		return v, true
+	}
+	c.Lock()
+	// While this goroutine waited for the lock, another one may have opened a window.
+	if v, taken = c.window.Take(counter); taken {
+		c.Unlock()
+	}
+	return v, taken
+}
+
+// Open opens a window for IDs after v.Number, if the generator has settled on the clock's last
+// tick. There is room for this many IDs.
+func (c *Core) Open(settled int64, room uint64, v Values) {
+	if !c.windowed || room == 0 {
+		return
+	}
+	ms, from, length, uses := c.Clock.Reading()
+	if length == 0 || (ms-c.format.Epoch)>>c.format.Shift != settled {
+		return
+	}
+	v.mask, _ = c.Rand.Uint64() // never fails, because it has no reader
+	c.window.open(from, length, min(room, uint64(uses)), v)
+}
+
+// Close closes the window, if one is open, and returns how many IDs were made in it.
+func (c *Core) Close() uint64 {
+	taken := c.window.close()
+	c.Clock.Use(int(taken))
+	return taken
+}
 
 func (c *Core) Leased() bool { return c.lease != nil }
 
