@@ -2,7 +2,6 @@ package exact
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -110,16 +109,16 @@ func (s *HabitSample) Full() bool {
 func (s *HabitSample) Habits(o *Options) Habits {
 	s.order.Finish()
 	f, list := s.f, s.list
-	var within, across order
+	var within, across pairs
 	var varying integer.Words
 	lowest := f.Bits
 	for i := 1; i < len(list); i++ {
 		last, v := f.AfterTime(list[i-1]), f.AfterTime(list[i])
-		pairs := &across
 		if f.Timestamp(&list[i]) == f.Timestamp(&list[i-1]) {
-			pairs = &within
+			within.add(&last, &v)
+		} else {
+			across.add(&last, &v)
 		}
-		pairs.add(&last, &v)
 		varying = varying.Or(v.AndNot(last)).Or(last.AndNot(v))
 	}
 	own := *o
@@ -140,9 +139,9 @@ func (s *HabitSample) Habits(o *Options) Habits {
 	if f.Ordered && !h.Continuing && !counts(f) {
 		s.inferFree(&h, &within, varying)
 	}
-	h.Mixed = !h.Rising && !within.mayRise() && within.pairs() >= fewPairs &&
+	h.Mixed = !h.Rising && !within.mayRise() && within.count() >= fewPairs &&
 		(!loose(f.Layout) || within.startsAtRandom(varying))
-	if h.Rising && within.pairs() >= fewPairs {
+	if h.Rising && within.count() >= fewPairs {
 		lowest = max(within.lowest(), h.Free)
 	}
 	if h.Continuing {
@@ -153,89 +152,10 @@ func (s *HabitSample) Habits(o *Options) Habits {
 	return h
 }
 
-// An order counts the pairs of consecutive IDs that increase or decrease, by the highest bit in
-// which the two IDs differ.
-type order struct {
-	up, down [192]int
-}
-
-func (o *order) add(last, v *integer.Words) {
-	if *v == *last {
-		return
-	}
-	bit := highestBit(*v, *last)
-	if v.Less(last) {
-		o.down[bit]++
-		return
-	}
-	o.up[bit]++
-}
-
-// total adds the pairs that differ first in a bit from low to high.
-func (o *order) total(low, high int) (up, down int) {
-	for bit := low; bit <= high; bit++ {
-		up += o.up[bit]
-		down += o.down[bit]
-	}
-	return up, down
-}
-
-func (o *order) pairs() int {
-	up, down := o.total(0, len(o.up)-1)
-	return up + down
-}
-
-// lowest returns the lowest bit that orders an increasing pair.
-func (o *order) lowest() int {
-	return max(0, slices.IndexFunc(o.up[:], func(n int) bool { return n > 0 }))
-}
-
-// mayRise permits a few pairs in the wrong order, which are faults.
-func (o *order) mayRise() bool { return mayRise(o.total(0, len(o.up)-1)) }
-
-func mayRise(up, down int) bool { return down <= up/20 }
-
-func (o *order) rises() bool { return o.mayRise() && o.pairs() >= fewPairs }
-
-// startsAtRandom reports whether the highest bit that varies is in random order.
-func (o *order) startsAtRandom(varying integer.Words) bool {
-	bit := highestBit(varying, integer.Words{})
-	return o.down[bit] >= 3 && o.down[bit] > o.up[bit]/5
-}
-
-// free returns the lowest of the bits that are in order, if the bits below are in random order. It
-// compares how probable the pairs are for each possible bit. In bits that are in order, pairs differ
-// with any probability, and increase. Bits that never vary show nothing. The result ok says that
-// chance does not explain the order.
-func (o *order) free(varying integer.Words) (bit int, ok bool) {
-	const faulty, leastGain = 0.01, 15
-	gain, best, left := 0.0, 0.0, float64(o.pairs())
-	for i := len(o.up) - 1; i >= 0 && left > 0; i-- {
-		up, down := float64(o.up[i]), float64(o.down[i])
-		if varying.And(integer.Ones(1).Shift(i)) != (integer.Words{}) {
-			gain += logProbability(up+down, left) + left*math.Ln2 - math.Log(left+1)/2 +
-				up*math.Log(2-2*faulty) + down*math.Log(2*faulty)
-		}
-		if left -= up + down; gain > best {
-			bit, best = i, gain
-		}
-	}
-	return bit, best >= leastGain
-}
-
-// logProbability returns the logarithm of the probability that n tries have these hits, in this order,
-// if a try is a hit with the best probability.
-func logProbability(hits, n float64) float64 {
-	if hits == 0 || hits == n {
-		return 0
-	}
-	return hits*math.Log(hits/n) + (n-hits)*math.Log(1-hits/n)
-}
-
 // inferFree infers which low bits of a tick's IDs are in random order, below bits that are in order.
 // In a UUIDv7, too few pairs do not show that low bits are in order, except below a counter that goes
 // up by one: no two IDs of a tick may have the same count.
-func (s *HabitSample) inferFree(h *Habits, within *order, varying integer.Words) {
+func (s *HabitSample) inferFree(h *Habits, within *pairs, varying integer.Words) {
 	bit, ok := within.free(varying)
 	below := within.below(bit)
 	if !ok || below < fewPairs && !loose(s.f.Layout) {
@@ -252,12 +172,6 @@ func (s *HabitSample) inferFree(h *Habits, within *order, varying integer.Words)
 	if h.Exact = below >= fewPairs; (h.Exact || up >= fewPairs) && mayRise(up, down) {
 		h.Free, h.Rising = bit, true
 	}
-}
-
-// below returns how many pairs differ first below a bit.
-func (o *order) below(bit int) int {
-	up, down := o.total(0, bit-1)
-	return up + down
 }
 
 // counted returns in how many pairs of a tick the number above a bit goes up by one.
@@ -387,150 +301,6 @@ func changes(place integer.Place, list []integer.Words) (n int) {
 	return n
 }
 
-func highestBit(a, b integer.Words) int {
-	switch {
-	case a.High != b.High:
-		return 127 + bits.Len64(a.High^b.High)
-	case a.Mid != b.Mid:
-		return 63 + bits.Len64(a.Mid^b.Mid)
-	}
-	return max(bits.Len64(a.Low^b.Low)-1, 0)
-}
-
-type steps struct {
-	list []integer.Words
-	gaps map[int]bool // indexes of IDs that cannot be compared with the previous ID
-}
-
-func (s *steps) Accept(list []integer.Words, _ uint64) { s.list = append(s.list, list...) }
-
-func (s *steps) Back(_, _ *integer.Words, _ uint64) Step { return Unknown }
-
-func (s *steps) Gap() { s.gaps[len(s.list)] = true }
-
-func (s *steps) Restart() { s.Gap() }
-
-// usage returns the usage that explains the most IDs, and at least half of them, or else the first.
-func (s *steps) usage(f *sample.Format, usages []spec.Usage) spec.Usage {
-	best := usages[0]
-	least := min(s.faults(f, best), len(s.list)/2+1)
-	for _, u := range usages[1:] {
-		if n := s.faults(f, u); n < least && s.timely(f, u) {
-			best, least = u, n
-		}
-	}
-	return best
-}
-
-// timely reports whether the part of a millisecond, if the usage has one, can be a clock's. A part
-// that counts the IDs is a counter. So is a part that is nearly always in the upper half, and has few
-// values, or values that no clock has.
-func (s *steps) timely(f *sample.Format, u spec.Usage) bool {
-	i := slices.IndexFunc(u.Layout, func(field spec.Field) bool { return field.Most > 0 })
-	if i < 0 {
-		return true
-	}
-	part := u.Layout[i]
-	below := u.Layout[i+1] // the counter within a microsecond
-	place := integer.PlaceOf(part.Low, part.Bits)
-	all := integer.PlaceOf(below.Low, part.Bits+below.Bits)
-	pairs, counted, low, impossible, values := 0, 0, 0, 0, map[uint64]bool{}
-	for i := range s.list {
-		v := place.Of(&s.list[i])
-		if values[v] = true; v <= part.Most/2 {
-			low++
-		} else if v > part.Most {
-			impossible++
-		}
-		if i > 0 && f.Timestamp(&s.list[i]) == f.Timestamp(&s.list[i-1]) {
-			pairs++
-			if all.Of(&s.list[i]) == all.Of(&s.list[i-1])+1 {
-				counted++
-			}
-		}
-	}
-	n := len(s.list)
-	counts := pairs >= usagePairs && 100*counted >= 99*pairs
-	large := 10*low < n && (100*impossible >= n || n >= usagePairs && len(values) < usagePairs)
-	return !counts && !large
-}
-
-// faults counts the IDs that would be wrong under a usage.
-func (s *steps) faults(f *sample.Format, u spec.Usage) (n int) {
-	list := s.list
-	heads, fields := newHeads(f, u.Layout), watchedIn(u.Layout)
-	for i := 1; i < len(list); i++ {
-		if s.gaps[i] {
-			continue
-		}
-		h, before := heads.of(&list[i]), heads.of(&list[i-1])
-		counter, same := h.low&heads.counter, heads.tick(h) == heads.tick(before)
-		bad := same && counter != before.low&heads.counter+1 || !same && counter > heads.maxStart
-		for _, w := range fields {
-			v := w.place.Of(&list[i])
-			bad = bad || w.Most > 0 && v > w.Most || w.Most == 0 && v != w.place.Of(&list[i-1])
-		}
-		if bad {
-			n++
-		}
-	}
-	return n
-}
-
-// addHabits adds the random fields of another project's format.
-func (r *Rules) addHabits() {
-	h := &r.Habits
-	for _, f := range r.usage.Layout {
-		free := min(f.Bits, h.Ordered-f.Low)
-		if f.Seeds && (h.Mixed || h.Rising && free == f.Bits) {
-			f.Half = "" // the field has no counter, so its highest bit guards nothing
-		}
-		switch {
-		case f.Kind != spec.KindRandom:
-		case f.Loose && !h.Mixed:
-			if f.Bits = free; h.Exact && free > 0 { // below a finer time
-				r.randoms = append(r.randoms, newRandom(r.Fields, f))
-			}
-		case f.Most > 0: // its digits are tested
-		case r.Options.Unordered:
-			r.addUnordered(f)
-		case h.Mixed || h.Rising && free == f.Bits || !h.Rising && !f.Seeds:
-			r.randoms = append(r.randoms, newRandom(r.Fields, f))
-		default:
-			if !h.Continuing {
-				first := f
-				first.Name += ".first"
-				r.firsts.randoms = append(r.firsts.randoms, newRandom(r.Fields, first))
-			}
-			if h.Rising && free >= 8 {
-				low := f
-				low.Bits, low.Half = free, ""
-				r.randoms = append(r.randoms, newRandom(r.Fields, low))
-			}
-		}
-	}
-	r.firsts.timestamp = r.Format.Timestamp
-	if r.Options.Unordered {
-		r.firsts.sampled = map[uint64]bool{}
-	}
-}
-
-// addUnordered adds a random field of a source whose IDs are not in order. Some of the generators can
-// count within a tick, so only a constant bit is a fault.
-func (r *Rules) addUnordered(f spec.Field) {
-	if _, node := r.Format.NodeInEnd(); node && r.Options.NodeBits == 0 {
-		return
-	}
-	fields := newRandom(r.Fields, f)
-	for _, half := range fields.fields {
-		half.SameOnly = true
-	}
-	if f.Seeds && loose(r.Format.Layout) {
-		fields.fields[0].Prefix = counterBits
-	}
-	r.firsts.randoms = append(r.firsts.randoms, fields)
-}
-
 // order says in which order the IDs are.
 func (r *Rules) order(falls uint64) string {
 	h, all := &r.Habits, "all IDs increase"
@@ -557,55 +327,4 @@ func loose(layout []spec.Field) bool {
 	return slices.ContainsFunc(layout, func(f spec.Field) bool {
 		return f.Loose && f.Kind == spec.KindRandom
 	})
-}
-
-// The type firsts tests the random fields of only one ID in each tick, because the tick's other IDs
-// can count up from this ID. If IDs are not in order, it takes all IDs of the first ticks. Then its
-// fields only look for constant bits.
-type firsts struct {
-	randoms   []randomField
-	timestamp func(*integer.Words) uint64
-	tick      uint64
-	last      integer.Words
-	known     bool            // tick and last are of the previous ID
-	sampled   map[uint64]bool // ticks already tested; nil if the IDs are in order
-}
-
-// If IDs are not in order, the type firsts tests at most maxSamples ticks.
-const maxSamples = 4096
-
-func (s *firsts) add(list []integer.Words) {
-	if len(s.randoms) == 0 {
-		return
-	}
-	for i := range list {
-		if len(s.sampled) == maxSamples {
-			return
-		}
-		tick := s.timestamp(&list[i])
-		fresh := s.known && tick != s.tick
-		next := tick == s.tick+1
-		if s.sampled != nil {
-			fresh = true
-			s.sampled[tick] = true
-		}
-		for k := range s.randoms {
-			if fresh && !(next && s.randoms[k].full(&s.last)) {
-				s.randoms[k].add(list[i : i+1])
-			}
-		}
-		s.tick, s.known, s.last = tick, true, list[i]
-	}
-}
-
-// finish removes the fields if too few ticks were tested: a tick's IDs can have most bits in common.
-func (s *firsts) finish() {
-	if s.sampled == nil || len(s.sampled) >= fewTicks {
-		return
-	}
-	for _, r := range s.randoms {
-		for _, field := range r.fields {
-			field.Skip = "too few ticks"
-		}
-	}
 }
