@@ -57,7 +57,7 @@ type recordKey struct {
 
 const (
 	maxRememberedRealms  = 1000
-	maxRememberedRecords = 1 << 16 // about 25 MB
+	maxRememberedRecords = 1 << 17 // about 50 MB
 	rememberRoot         = 10 * time.Second
 )
 

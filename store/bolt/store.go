@@ -38,8 +38,7 @@ type Store struct {
 	named atomic.Bool
 	// checked is the Unix time at which checkPages last found no damage.
 	checked    atomic.Int64
-	reads      queue
-	writes     queue
+	calls      queue
 	conditions []string
 }
 
@@ -169,8 +168,8 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes all changes, or none. Calls that wait for the file at the same time share
-// one transaction, and so one sync of the disk.
+// CompareAndSetMany makes all changes, or none. Changes that wait for the file at the same time
+// share one transaction, and so one sync of the disk.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	values := make([][]byte, len(changes))
 	for i, c := range changes {
@@ -186,22 +185,21 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 		s.named.Store(true)
 	}
 	c := &call{changes: changes, values: values}
-	err := s.share(ctx, &s.writes, c, os.O_RDWR, s.update)
+	err := s.share(ctx, c)
 	return c.stored && err == nil, err
 }
 
-// share makes a call c together with the calls that wait in the same queue when the file is open.
-func (s *Store) share(ctx context.Context, q *queue, c *call, flag int,
-	all func(*bbolt.DB, []*call) error) error {
+// share makes a call together with the calls that wait when the file is open.
+func (s *Store) share(ctx context.Context, c *call) error {
 	c.lead, c.done = make(chan struct{}, 1), make(chan struct{})
-	q.join(c)
+	s.calls.join(c)
 	select {
 	case <-c.lead:
-		s.lead(ctx, q, c, flag, all)
+		s.lead(ctx, c)
 	case <-c.done:
 	case <-ctx.Done():
 		what := "the call is under way"
-		if q.leave(c) {
+		if s.calls.leave(c) {
 			what = "waiting for other calls of this process"
 		}
 		return failed(s.path, fmt.Errorf("%s: %w", what, context.Cause(ctx)))
@@ -209,25 +207,41 @@ func (s *Store) share(ctx context.Context, q *queue, c *call, flag int,
 	return c.err
 }
 
-func (s *Store) lead(ctx context.Context, q *queue, c *call, flag int,
-	all func(*bbolt.DB, []*call) error) {
+// lead opens the file, and makes the calls that wait: if c is a read, only reads. Reads come first,
+// because they need not wait for the disk.
+func (s *Store) lead(ctx context.Context, c *call) {
+	flag := os.O_RDWR
+	if c.read != nil {
+		flag = os.O_RDONLY
+	}
 	var batch []*call
 	err := s.with(ctx, flag, func(db *bbolt.DB) error {
-		batch = q.take()
-		return all(db, batch)
+		reads, changes := s.calls.take(flag == os.O_RDWR)
+		batch = slices.Concat(reads, changes)
+		err := readAll(db, reads)
+		if err != nil || len(changes) == 0 {
+			return err
+		}
+		batch = changes
+		finish(reads, nil)
+		return s.update(db, changes)
 	})
 	if batch == nil {
 		c.err = err
-		q.leave(c)
+		s.calls.leave(c)
 		return
 	}
-	for _, other := range batch {
+	finish(batch, err)
+	s.calls.next()
+}
+
+func finish(calls []*call, err error) {
+	for _, c := range calls {
 		if err != nil {
-			other.err = err
+			c.err = err
 		}
-		close(other.done)
+		close(c.done)
 	}
-	q.next()
 }
 
 // update makes the changes of all calls in one transaction.
@@ -324,13 +338,22 @@ func (q *queue) tell() {
 	}
 }
 
-func (q *queue) take() []*call {
+// take removes all reads and, if changes may be made, the oldest changes.
+func (q *queue) take(mayChange bool) (reads, changes []*call) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := min(maxBatch, len(q.waiting))
-	batch := q.waiting[:n:n]
-	q.waiting = q.waiting[n:]
-	return batch
+	q.waiting = slices.DeleteFunc(q.waiting, func(c *call) bool {
+		switch {
+		case c.read != nil:
+			reads = append(reads, c)
+		case mayChange && len(changes) < maxBatch:
+			changes = append(changes, c)
+		default:
+			return false
+		}
+		return true
+	})
+	return reads, changes
 }
 
 // next tells another call to lead.
@@ -453,10 +476,10 @@ func decode(k, v []byte) (r lease.Record, err error) {
 // view returns what f reads. Calls that wait for the file at the same time share one transaction.
 func view[T any](ctx context.Context, s *Store, f func(*bbolt.Bucket) (T, error)) (v T, err error) {
 	var found T // f may still write it after view has returned
-	err = s.share(ctx, &s.reads, &call{read: func(records *bbolt.Bucket) (err error) {
+	err = s.share(ctx, &call{read: func(records *bbolt.Bucket) (err error) {
 		found, err = f(records)
 		return failed(s.path, err)
-	}}, os.O_RDONLY, readAll)
+	}})
 	if err != nil {
 		return v, err
 	}

@@ -125,9 +125,37 @@ func TestConcurrentChanges(t *testing.T) {
 		t.Errorf("%d records after %d calls (%d gave up), want %d, %v", len(records), calls,
 			canceled.Load(), calls/2, err)
 	}
-	if s.writes.leading || len(s.writes.waiting) != 0 {
-		t.Errorf("calls still wait: %+v", s.writes.waiting)
+	if s.calls.leading || len(s.calls.waiting) != 0 {
+		t.Errorf("calls still wait: %+v", s.calls.waiting)
 	}
+}
+
+// A read that shares the file with a change gets its answer even if the change fails.
+func TestReadBesideChangeThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, url := temp(t)
+		s := must(t, url)
+		put(t, s, 1)
+		s.mutex <- struct{}{}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			long := lease.Record{Realm: strings.Repeat("r", 1<<15)} // bbolt has no such keys
+			next := long
+			next.Revision = 1
+			if ok, err := s.CompareAndSet(t.Context(), long, next); ok || err == nil {
+				t.Errorf("the change: %v, %v", ok, err)
+			}
+		})
+		synctest.Wait() // the change opens the file
+		wg.Go(func() {
+			if r, err := s.Get(t.Context(), "realm", block); err != nil || r != record(1) {
+				t.Errorf("the read: %+v, %v", r, err)
+			}
+		})
+		synctest.Wait()
+		<-s.mutex
+		wg.Wait()
+	})
 }
 
 // Reads at the same time share transactions. Each gets what it asks for, and none waits for others
@@ -173,7 +201,7 @@ func TestConcurrentReads(t *testing.T) {
 	up.Wait()
 	<-s.mutex
 	wg.Wait()
-	if s.reads.leading || len(s.reads.waiting) != 0 {
-		t.Errorf("calls still wait: %+v", s.reads.waiting)
+	if s.calls.leading || len(s.calls.waiting) != 0 {
+		t.Errorf("calls still wait: %+v", s.calls.waiting)
 	}
 }
