@@ -5,9 +5,12 @@ import (
 
 	"go.jetify.com/typeid"
 
+	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/typed"
+	"github.com/sortid/sortid/uid60"
 )
 
 // user has the prefix of typed IDs, in this project and in TypeID.
@@ -16,16 +19,22 @@ type user struct{}
 func (user) Prefix() string { return "user" }
 
 type (
-	userID  = typed.ID[user, scru128.ID]
-	shortID = typed.ID[user, scru64.ID]
-	typeID  = typeid.TypeID[user]
+	userID    = typed.ID[user, scru128.ID]
+	shortID   = typed.ID[user, scru64.ID]
+	longID    = typed.ID[user, scru160.ID]
+	checkedID = typed.ID[user, euid.ID]
+	oldID     = typed.ID[user, uid60.ID]
+	typeID    = typeid.TypeID[user]
 )
 
 var (
-	sUser  userID
-	sShort shortID
-	sAny   typed.Any[scru128.ID]
-	sType  typeID
+	sUser    userID
+	sShort   shortID
+	sLong    longID
+	sChecked checkedID
+	sOld     oldID
+	sAny     typed.Any[scru128.ID]
+	sType    typeID
 )
 
 func BenchmarkTypedNew(b *testing.B) {
@@ -139,6 +148,42 @@ func BenchmarkTypedParse(b *testing.B) {
 		t := "user_" + t
 		for b.Loop() {
 			sShort, sErr = typed.Parse[shortID](t)
+		}
+	})
+	b.Run("lib=scru160", func(b *testing.B) {
+		s := scru160.New().String()
+		for b.Loop() {
+			s160, sErr = scru160.Parse(s)
+		}
+	})
+	b.Run("lib=scru160-typed", func(b *testing.B) {
+		s := "user_" + scru160.New().String()
+		for b.Loop() {
+			sLong, sErr = typed.Parse[longID](s)
+		}
+	})
+	b.Run("lib=euid", func(b *testing.B) {
+		s := euid.New().String()
+		for b.Loop() {
+			sE, sErr = euid.Parse(s)
+		}
+	})
+	b.Run("lib=euid-typed", func(b *testing.B) {
+		s := "user_" + euid.New().String()
+		for b.Loop() {
+			sChecked, sErr = typed.Parse[checkedID](s)
+		}
+	})
+	b.Run("lib=uid60", func(b *testing.B) {
+		s := must(gen60.Generate()).String()
+		for b.Loop() {
+			s60, sErr = uid60.Parse(s)
+		}
+	})
+	b.Run("lib=uid60-typed", func(b *testing.B) {
+		s := "user_" + must(gen60.Generate()).String()
+		for b.Loop() {
+			sOld, sErr = typed.Parse[oldID](s)
 		}
 	})
 	b.Run("lib=typeid", func(b *testing.B) {
