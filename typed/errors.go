@@ -9,11 +9,28 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// prefixed reports whether the text has the prefix of P before a text that could be an ID's.
-func prefixed[P Prefixer, T Inner[T]](text string) bool {
-	rest, ok := cutPrefix([]byte(text), prefixOf[P]())
+// prefixed reports whether a value is a text that has the prefix of P before an ID's text.
+func prefixed[P Prefixer, T Inner[T]](src any) bool {
+	text, _ := textOf(src)
+	rest, ok := cutPrefix([]byte(text), phantom[P]{}.Prefix())
 	var id T
 	return ok && len(rest) < len(text) && decodeText(&id, rest) == nil
+}
+
+// scanFailed reads an old text, or returns the error. The parameter err is the error of the ID
+// inside.
+func scanFailed[P Prefixer, T Inner[T]](id *T, src any, err error) error {
+	text, ok := textOf(src)
+	switch {
+	case src == nil:
+		return errNull
+	case !ok:
+		return err
+	case prefixed[P, T](src):
+		return fmt.Errorf("typed: %w %q: it has a prefix; scan it into a typed.Text",
+			sortid.ErrScan, parseerr.Shorten(text))
+	}
+	return parseOld[P](id, text, err)
 }
 
 // failed reads an old text, or returns the error. The parameter err is the error of the text after

@@ -8,10 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/idfmt"
-	"github.com/sortid/sortid/internal/parseerr"
-	"github.com/sortid/sortid/scru128"
 )
 
 const name = "typed"
@@ -131,46 +128,7 @@ func (id ID[P, T]) Value() (driver.Value, error) { return formatOf[T]().value(id
 // Scan reads an ID without a prefix. A text that begins with the prefix and its underscore is an
 // error: use [Text]. NULL is an error: use sql.Null. If P is an [OldParser], Scan also reads its
 // texts.
-func (id *ID[P, T]) Scan(src any) error {
-	if b, ok := src.([]byte); ok && len(b) == scru128.Size { // shorter than a text with a prefix
-		if in, ok := any(&id.id).(*scru128.ID); ok {
-			*in = scru128.ID(b)
-			return nil
-		}
-	}
-	switch src.(type) {
-	case nil:
-		return errNull
-	case string, []byte:
-		if !beginsWith(src, prefixOf[P]()) {
-			break
-		}
-		if text, _ := textOf(src); prefixed[P, T](text) {
-			return fmt.Errorf("typed: %w %q: it has a prefix; scan it into a typed.Text",
-				sortid.ErrScan, parseerr.Shorten(text))
-		}
-	}
-	err := scanInner(&id.id, src)
-	if err == nil {
-		return nil
-	}
-	if text, ok := textOf(src); ok {
-		return parseOld[P](&id.id, text, err)
-	}
-	return err
-}
-
-// beginsWith reports whether a value is a text that begins with the prefix, if there is one. It
-// copies nothing.
-func beginsWith(src any, prefix string) bool {
-	switch src := src.(type) {
-	case string:
-		return prefix != "" && strings.HasPrefix(src, prefix)
-	case []byte:
-		return prefix != "" && len(src) >= len(prefix) && string(src[:len(prefix)]) == prefix
-	}
-	return false
-}
+func (id *ID[P, T]) Scan(src any) error { return scan[P](&id.id, src) }
 
 // Equal reports whether both IDs are equal, as == does. Package go-cmp calls it.
 func (id ID[P, T]) Equal(other ID[P, T]) bool { return id == other }

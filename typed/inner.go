@@ -1,12 +1,12 @@
 package typed
 
 import (
-	"database/sql"
 	"database/sql/driver"
 	"encoding"
 	"encoding/binary"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/internal/textcodec"
 	"github.com/sortid/sortid/scru128"
@@ -137,7 +137,7 @@ func appendInner[T Inner[T]](b []byte, id *T) ([]byte, error) {
 
 // decode reads a text with the prefix of P. It does not keep b. An error does not change the ID.
 func decode[P Prefixer, T Inner[T]](id *T, b []byte) (err error) {
-	if text, found := cutPrefix(b, prefixOf[P]()); found {
+	if text, found := cutPrefix(b, phantom[P]{}.Prefix()); found {
 		if err = decodeText(id, text); err == nil {
 			return nil
 		}
@@ -163,21 +163,45 @@ func decodeText[T Inner[T]](id *T, text []byte) error {
 	return any(id).(*uid60.ID).UnmarshalText(text)
 }
 
-// scanInner reads an ID without a prefix.
-func scanInner[T Inner[T]](id *T, src any) error {
+// scan reads an ID without a prefix.
+func scan[P Prefixer, T Inner[T]](id *T, src any) (err error) {
+	// These cases are faster than the ID's Scan.
+	if b, ok := src.([]byte); ok && len(b) == scru128.Size {
+		if in, ok := any(id).(*scru128.ID); ok {
+			*in = scru128.ID(b)
+			return nil
+		}
+		if in, ok := any(id).(*euid.ID); ok {
+			*in = euid.ID(b)
+			return nil
+		}
+	} else if v, ok := src.(int64); ok {
+		if in, ok := any(id).(*scru64.ID); ok && uint64(v) < textcodec.Base36Limit {
+			*in = scru64.ID(v)
+			return nil
+		}
+		if in, ok := any(id).(*uid60.ID); ok && uint64(v) <= uint64(uid60.Max()) {
+			*in = uid60.ID(v)
+			return nil
+		}
+	}
 	if in, ok := any(id).(*scru128.ID); ok {
-		return in.Scan(src)
+		err = in.Scan(src)
+	} else if in, ok := any(id).(*scru64.ID); ok {
+		err = in.Scan(src)
+	} else if in, ok := any(id).(*scru160.ID); ok {
+		err = in.Scan(src)
+	} else if in, ok := any(id).(*euid.ID); ok {
+		err = in.Scan(src)
+	} else if prefixed[P, T](src) {
+		err = sortid.ErrScan // a text of uid60 with a prefix may be another ID's text
+	} else {
+		err = any(id).(*uid60.ID).Scan(src)
 	}
-	if in, ok := any(id).(*scru64.ID); ok {
-		return in.Scan(src)
+	if err != nil {
+		return scanFailed[P](id, src, err)
 	}
-	if in, ok := any(id).(*scru160.ID); ok {
-		return in.Scan(src)
-	}
-	if in, ok := any(id).(*euid.ID); ok {
-		return in.Scan(src)
-	}
-	return any(id).(sql.Scanner).Scan(src) // slower
+	return nil
 }
 
 // pointer may allocate its result.

@@ -42,7 +42,7 @@ func valid(prefix string) bool {
 		return false
 	}
 	for i := range n {
-		if c := prefix[i]; (c < 'a' || c > 'z') && c != '_' {
+		if !isSymbol[prefix[i]] {
 			return false
 		}
 	}
@@ -50,6 +50,14 @@ func valid(prefix string) bool {
 }
 
 const prefixSymbols = "abcdefghijklmnopqrstuvwxyz_"
+
+// isSymbol tells for each byte whether it is in prefixSymbols.
+var isSymbol = func() (is [256]bool) {
+	for _, c := range []byte(prefixSymbols) {
+		is[c] = true
+	}
+	return is
+}()
 
 func prefixError(prefix, format string, args ...any) error {
 	return fmt.Errorf("typed: %w %q: %s", sortid.ErrPrefix, parseerr.Shorten(prefix),
@@ -84,14 +92,20 @@ func appendPrefix(b []byte, prefix string) []byte {
 	return append(append(b, prefix...), '_')
 }
 
-// cutPrefix returns what follows the prefix and the separator.
+// cutPrefix returns what follows the prefix and the separator. It finds no prefix that breaks the
+// rules, so the caller need not check it first.
 func cutPrefix(b []byte, prefix string) (text []byte, found bool) {
 	n := len(prefix)
 	if n == 0 {
 		return b, true
 	}
-	if len(b) <= n || string(b[:n]) != prefix || b[n] != '_' {
+	if len(b) <= n || n > MaxPrefixLen || b[0] == '_' || b[n-1] == '_' || b[n] != '_' {
 		return nil, false
+	}
+	for i, c := range b[:n] {
+		if c != prefix[i] || !isSymbol[c] {
+			return nil, false
+		}
 	}
 	return b[n+1:], true
 }

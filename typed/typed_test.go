@@ -3,6 +3,7 @@ package typed
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"path"
 	"reflect"
 	"slices"
@@ -187,6 +188,7 @@ func allocations[I ID[P, T], P Prefixer, T Inner[T]](t *testing.T, text string) 
 		t.Fatal(err)
 	}
 	column, asText, asBytes := id.Text(), any(text), any(b)
+	inner := any(fmt.Sprint(id.Inner()))
 	for name, c := range map[string]struct {
 		f    func()
 		want float64
@@ -194,6 +196,7 @@ func allocations[I ID[P, T], P Prefixer, T Inner[T]](t *testing.T, text string) 
 		"Parse":         {func() { id, err = Parse[I](text) }, 0},
 		"UnmarshalText": {func() { err = id.UnmarshalText(b) }, 0},
 		"Scan":          {func() { err = id.Scan(stored) }, 0},
+		"Scan of text":  {func() { err = id.Scan(inner) }, 0},
 		"Text.Scan":     {func() { err = errors.Join(column.Scan(asText), column.Scan(asBytes)) }, 0},
 		"AppendText":    {func() { buf, err = id.AppendText(buf[:0]) }, 0},
 		"String":        {func() { s = id.String() }, 1},

@@ -356,11 +356,16 @@ func (c *Codec[T]) testAllocations(t *testing.T) {
 	buf := make([]byte, 0, 64)
 	var back T
 	p := any(&back).(pointer)
-	var stored any = raw
+	columns := []any{text, raw, any(Big(id).Int64())}
+	if c.FromBytes != nil {
+		columns[2], _ = id.AppendBinary(nil)
+	}
 	calls := map[string]func(){
 		"Parse":         func() { back, _ = c.Parse(text) },
 		"UnmarshalText": func() { _ = p.UnmarshalText(raw) },
-		"Scan":          func() { _ = p.Scan(stored) },
+		"Scan of text":  func() { _ = p.Scan(columns[0]) },
+		"Scan of bytes": func() { _ = p.Scan(columns[1]) },
+		"Scan, binary":  func() { _ = p.Scan(columns[2]) },
 		"AppendText":    func() { buf, _ = id.AppendText(buf[:0]) },
 		"AppendBinary":  func() { buf, _ = id.AppendBinary(buf[:0]) },
 		"Compare":       func() { id.Compare(back) },
