@@ -14,7 +14,7 @@ export class Ratio {
   accept(plausible) {
     if (this.seen === 64) {
       this.seen = 32;
-      this.plausible = Math.floor(this.plausible / 2);
+      this.plausible >>= 1;
     }
     this.seen++;
     if (plausible) this.plausible++;
@@ -90,15 +90,17 @@ export class Finder {
   find(text) {
     wantText("find", text);
     const found = [];
-    for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z]{10,}/g)) {
-      if (run.length <= 42) found.push(this.#judge(text, run, index));
-    }
     if (this.#formats.word.length > 0) {
       for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z_-]+/g)) {
         found.push(this.#judgeWord(run, index));
       }
     }
-    return found.filter((match) => match).sort((a, b) => a.start - b.start);
+    for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z]{10,}/g)) {
+      if (run.length <= 42) found.push(this.#judge(text, run, index));
+    }
+    let end = 0; // IDs in an ID do not count
+    return found.filter((match) => match).sort((a, b) => a.start - b.start)
+      .filter((match) => match.start >= end && (end = match.end));
   }
 
   #judgeWord(run, start) {
@@ -160,7 +162,7 @@ export class Finder {
     const usual = this.only || usualCase(format, "text", run);
     if (short && (!usual || /^0[xbo][0-9a-f]+$/i.test(run))) return undefined;
     const match = this.#first([format], "text", run, start);
-    const likely = !random || this.only || this.#accept(`mixed ${run.length}`, match !== undefined);
+    const likely = !random || this.only || this.#accept(`mixed ${run.length}`, match);
     return likely ? match : undefined;
   }
 
@@ -190,7 +192,7 @@ export class Finder {
     if (this.only) return match;
     const likely = match?.id.format.search?.labelled
       ? /id[^0-9a-z]{0,8}$/i.test(text.slice(Math.max(0, start - 10), start))
-      : this.#accept(run.length, match !== undefined);
+      : this.#accept(run.length, match);
     return likely ? match : undefined;
   }
 
@@ -201,12 +203,12 @@ export class Finder {
     }
     const match = this.#first(this.#formats.uuid[36], "uuid", word, start);
     if (this.only || match && !match.id.format.generates) return match;
-    const likely = this.#accept("any UUID", match !== undefined);
+    const likely = this.#accept("any UUID", match);
     // One in eight scru128 IDs looks like a UUID without a time. Such a text counts as scru128 only
     // if earlier texts of this form were IDs of our formats and could not be UUIDs.
     const ours = /^.{14}[1-8].{4}[89ab]/i.test(word)
       ? likely && this.#ratios["other UUIDs"]?.likely
-      : this.#accept("other UUIDs", match !== undefined);
+      : this.#accept("other UUIDs", match);
     return ours ? match : undefined;
   }
 }

@@ -40,7 +40,7 @@
 //     formats, and texts with - and _. Rule 6 does not apply.
 //  8. If the help of scan does not list a format, scan finds its IDs only if the format is named. If
 //     a format's alphabet has - or _, an ID must have letters of both cases, or a digit that is not
-//     its first character.
+//     its first character. scan finds no IDs in such an ID.
 //  9. A run may begin with the end of an escape, such as %2F, \n, #012, or ESC[32m. Then the ID begins
 //     behind it. Package spec has a table of escapes. Decimal digits behind a decimal point or a minus
 //     sign, or before a point and a digit, are no ID.

@@ -17,7 +17,8 @@ func (f *finder) find(text string, from int) iter.Seq[match] {
 	return func(yield func(match) bool) { f.each(text, from, yield) }
 }
 
-// each calls yield with the IDs in runs of letters and digits, and in words, in order.
+// each calls yield with the IDs in runs of letters and digits, and in words, in order. If a word is
+// an ID, each ignores the IDs in it.
 func (f *finder) each(text string, from int, yield func(match) bool) {
 	m, word := f.nextID(text, from), f.nextWord(text, from)
 	for m.found() || word.found() {
@@ -26,12 +27,15 @@ func (f *finder) each(text string, from int, yield func(match) bool) {
 				return
 			}
 			m = f.nextID(text, m.End)
-		} else {
-			if !yield(word) {
-				return
-			}
-			word = f.nextWord(text, word.End)
+			continue
 		}
+		if !yield(word) {
+			return
+		}
+		if m.found() && m.Start < word.End {
+			m = f.nextID(text, word.End)
+		}
+		word = f.nextWord(text, word.End)
 	}
 }
 
