@@ -98,10 +98,13 @@ func (r *hexRule) excludes(w *integer.Words) bool {
 // Without names, the finder looks for formats whose IDs are easy to tell from other text.
 func newFinder(now time.Time, named ...*spec.Format) *finder {
 	f := &finder{now: now, only: len(named) > 0, shortest: maxRun}
-	formats := slices.DeleteFunc(spec.All(), func(s *spec.Format) bool {
-		return f.only || s.Search.WordLike || s.Search.Named
-	})
-	for _, s := range append(formats, inOrder(named)...) {
+	formats := slices.Clone(named)
+	if !f.only {
+		formats = slices.DeleteFunc(spec.All(), func(s *spec.Format) bool {
+			return s.Search.WordLike || s.Search.Named
+		})
+	}
+	for _, s := range inOrder(formats) {
 		encodings := s.Search.Guess
 		if len(encodings) == 0 { // the format is named
 			encodings = s.Encodings[:1]
@@ -123,22 +126,27 @@ func newFinder(now time.Time, named ...*spec.Format) *finder {
 			}
 		}
 	}
-	// A text that looks like a UUID of RFC 9562 is seldom one of our IDs, so the formats of
-	// RFC 9562 come first.
-	first := func(a, b hexRule) int {
-		return number(a.format.Generates) - number(b.format.Generates)
-	}
-	slices.SortStableFunc(f.uuids, first)
-	slices.SortStableFunc(f.hex[32], first)
 	return f
 }
 
-// inOrder returns formats in the order of the table. Formats that are not in the table are last.
+// inOrder returns formats in the order in which a text is tried. Formats that a text seldom fits by
+// chance come first: formats with a prefix, then formats such as UUIDs, then our formats. Otherwise,
+// the order is that of the table, and formats that are not in the table are last.
 func inOrder(formats []*spec.Format) []*spec.Format {
+	group := func(f *spec.Format) int {
+		switch {
+		case f.Generates:
+			return 3
+		case f.Text.Prefix == nil:
+			return 2
+		}
+		return 1
+	}
 	all := spec.All()
 	place := func(f *spec.Format) uint { return uint(slices.Index(all, f)) } // -1 is the largest
-	return slices.SortedStableFunc(slices.Values(formats),
-		func(a, b *spec.Format) int { return cmp.Compare(place(a), place(b)) })
+	return slices.SortedStableFunc(slices.Values(formats), func(a, b *spec.Format) int {
+		return cmp.Or(cmp.Compare(group(a), group(b)), cmp.Compare(place(a), place(b)))
+	})
 }
 
 func (f *finder) addText(s *spec.Format) {
@@ -155,22 +163,10 @@ func (f *finder) addText(s *spec.Format) {
 				f.shortestWord = n
 			}
 		case n <= maxRun:
-			// Formats with a prefix come first.
 			f.texts[n] = append(f.texts[n], rule)
-			slices.SortStableFunc(f.texts[n],
-				func(a, b textRule) int {
-					return number(b.prefixed()) - number(a.prefixed())
-				})
 			f.shortest = min(f.shortest, n)
 		}
 	}
-}
-
-func number(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
 }
 
 // addInt adds a format for each length of its integers with plausible times.
