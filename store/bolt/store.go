@@ -401,29 +401,65 @@ func checkPages(tx *bbolt.Tx) error {
 	}
 }
 
-func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
-	return view(ctx, s, func(records *bbolt.Bucket) (found []lease.Record, _ error) {
-		if records == nil {
-			return nil, nil
-		}
-		prefix, n := []byte(realm+"/"), 0
-		c := records.Cursor()
-		for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+// maxPart limits how long a list keeps other calls waiting.
+const maxPart = 4096
+
+// List reads a realm in parts, so that other calls can come between.
+func (s *Store) List(ctx context.Context, realm string) (found []lease.Record, err error) {
+	n, err := view(ctx, s, func(records *bbolt.Bucket) (n int, err error) {
+		err = each(records, realm, []byte(realm+"/"), func(_, _ []byte) (bool, error) {
 			n++
-		}
-		found = make([]lease.Record, 0, n) // a realm can have so many that copies would hurt
-		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
-			r, err := decode(k, v)
-			if err != nil {
-				return nil, err
-			}
-			if r.Realm == realm { // for realm "a", this skips the records of "a/b"
-				r.Realm = realm // all records share one string
-				found = append(found, r)
-			}
-		}
-		return found, nil
+			return true, nil
+		})
+		return n, err
 	})
+	found = make([]lease.Record, 0, n) // a realm can have so many that copies would hurt
+	for first := []byte(realm + "/"); first != nil && err == nil; {
+		var p part
+		from := first // view may return before its function does
+		p, err = view(ctx, s, func(records *bbolt.Bucket) (part, error) {
+			return readPart(records, realm, from)
+		})
+		found, first = append(found, p.records...), p.next
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+type part struct {
+	records []lease.Record
+	next    []byte // the key after the part, or nil at the end
+}
+
+func readPart(records *bbolt.Bucket, realm string, first []byte) (p part, err error) {
+	err = each(records, realm, first, func(k, v []byte) (more bool, err error) {
+		if len(p.records) == maxPart {
+			p.next = bytes.Clone(k)
+			return false, nil
+		}
+		r, err := decode(k, v)
+		if err == nil && r.Realm == realm { // for realm "a", this skips the records of "a/b"
+			r.Realm = realm // all records share one string
+			p.records = append(p.records, r)
+		}
+		return true, err
+	})
+	return p, err
+}
+
+// each calls f for the records of a realm from the key first on, while f returns true.
+func each(records *bbolt.Bucket, realm string, first []byte,
+	f func(k, v []byte) (more bool, err error)) (err error) {
+	if records == nil {
+		return nil
+	}
+	prefix, c, more := []byte(realm+"/"), records.Cursor(), true
+	for k, v := c.Seek(first); more && err == nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
+		more, err = f(k, v)
+	}
+	return err
 }
 
 func (s *Store) Realms(ctx context.Context) ([]string, error) {

@@ -130,6 +130,38 @@ func TestConcurrentChanges(t *testing.T) {
 	}
 }
 
+// A change waits only for a part of a list.
+func TestChangeBetweenPartsOfAList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, url := temp(t)
+		s := must(t, url)
+		const last = 2 * maxPart
+		record := func(i int, revision uint64) lease.Record {
+			return lease.Record{Realm: "r", Block: lease.Block{NodeID: uint32(1<<23 + i), Size: 24},
+				Revision: revision}
+		}
+		var all []lease.Change
+		for i := range last + 1 {
+			all = append(all, lease.Change{Prev: record(i, 0), Next: record(i, 1)})
+		}
+		check.Must(s.CompareAndSetMany(t.Context(), all))(t)
+		s.mutex <- struct{}{}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			records, err := s.List(t.Context(), "r")
+			if err != nil || len(records) != last+1 || records[last] != record(last, 2) {
+				t.Errorf("%d records, the last is %+v, %v", len(records),
+					records[max(0, len(records)-1):], err)
+			}
+		})
+		synctest.Wait()
+		wg.Go(func() { faulttest.Change(t, s, record(last, 1), record(last, 2)) })
+		synctest.Wait()
+		<-s.mutex
+		wg.Wait()
+	})
+}
+
 // A read that shares the file with a change gets its answer even if the change fails.
 func TestReadBesideChangeThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
