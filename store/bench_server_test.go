@@ -28,7 +28,7 @@ var leases = flag.Int("leases", 100_000, "how many leases BenchmarkServerLoad ho
 
 // served are the stores that are measured through a server and directly.
 var served = slices.DeleteFunc(slices.Clone(servers), func(s server) bool {
-	return s.name != "bolt" && s.name != "postgres"
+	return !slices.Contains([]string{"bolt", "postgres", "kubernetes"}, s.name)
 })
 
 func serve(b *testing.B, store string) *testserver.Server {
