@@ -71,11 +71,10 @@ func AppendBase36Long(b []byte, src *[16]byte) []byte {
 	}
 	// Write the low half first, because its fraction is ready first.
 	high, f := divide(hi, lo)
-	put6((*[6]byte)(dst[13:19]), f)
-	put6((*[6]byte)(dst[19:25]), f*pow6)
-	f = fraction(high)
-	put6((*[6]byte)(dst[1:7]), f)
-	put6((*[6]byte)(dst[7:13]), f*pow6)
+	f = put6((*[6]byte)(dst[13:19]), f)
+	put6((*[6]byte)(dst[19:25]), f)
+	f = put6((*[6]byte)(dst[1:7]), fraction(high))
+	put6((*[6]byte)(dst[7:13]), f)
 	return b
 }
 
@@ -96,9 +95,8 @@ func firstDigit(hi, lo uint64) (digit byte, restHi, restLo uint64) {
 
 // put12 writes v, which must be below 36^12.
 func put12(dst *[12]byte, v uint64) {
-	f := fraction(v)
-	put6((*[6]byte)(dst[0:6]), f)
-	put6((*[6]byte)(dst[6:12]), f*pow6)
+	f := put6((*[6]byte)(dst[0:6]), fraction(v))
+	put6((*[6]byte)(dst[6:12]), f)
 }
 
 // fraction returns v / 36^12, for v below 36^12, as a binary fraction of 64 bits. The fraction
@@ -125,13 +123,15 @@ func divide(hi, lo uint64) (quotient, f uint64) {
 	return quotient + carry, f
 }
 
-func put6(dst *[6]byte, f uint64) {
+// put6 writes six digits of a fraction, and returns the fraction of the digits after them.
+func put6(dst *[6]byte, f uint64) (rest uint64) {
 	a, f := bits.Mul64(f, pow2)
 	b, f := bits.Mul64(f, pow2)
-	c, _ := bits.Mul64(f, pow2)
+	c, f := bits.Mul64(f, pow2)
 	binary.LittleEndian.PutUint16(dst[0:], base36Pairs[a])
 	binary.LittleEndian.PutUint16(dst[2:], base36Pairs[b])
 	binary.LittleEndian.PutUint16(dst[4:], base36Pairs[c])
+	return f
 }
 
 // UnmarshalBase36Short reads 12 digits. An error is a [*sortid.ParseError] for the format.
