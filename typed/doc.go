@@ -28,8 +28,8 @@
 // The text is the prefix, an underscore and the ID's text. Prefixes follow the rules of the format
 // TypeID: a prefix has at most 63 characters a-z and _, and no _ at either end. If a prefix breaks
 // these rules, the first reading or writing of a text panics. If the first type argument is an ID
-// type, the first writing panics. After an empty prefix there is no underscore. The separator is the
-// last _ that is not part of a uid60 text.
+// type, the first writing panics. After an empty prefix there is no underscore. The separator is
+// the last _ that is not part of a uid60 text.
 //
 // Texts with the same prefix sort like the IDs, except for uid60. JSON, log/slog, flag.TextVar and
 // other packages that use [encoding.TextMarshaler] write the text.

@@ -49,8 +49,8 @@ func failed[P Prefixer, T Inner[T]](id *T, b []byte, err error) error {
 	return parseOld[P](id, s, err)
 }
 
-// wrongPrefix returns the error of a text that lacks a prefix. The parameter separator is its index,
-// or -1.
+// wrongPrefix returns the error of a text that lacks a prefix. The parameter separator is its
+// index, or -1.
 func wrongPrefix(prefix, s string, separator int) error {
 	want := fmt.Sprintf("%q", prefix)
 	if prefix == "" {
