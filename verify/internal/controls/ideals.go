@@ -37,6 +37,10 @@ type Source struct {
 	hurry bool      // a full tick is a fault: the counter starts again
 }
 
+func newSource(seed uint64, rate float64) *Source {
+	return &Source{Rand: rand.New(rand.NewPCG(seed, 7)), rate: rate, node: seed % 100}
+}
+
 // Start returns when the first IDs are needed: a year after the epoch if that is late.
 func (d Ideal) Start() time.Time {
 	f, err := spec.Lookup(d.Format)
@@ -52,14 +56,15 @@ func (d Ideal) Start() time.Time {
 // Make returns n texts. They are needed at random times (a Poisson process) with this mean rate.
 // Generators whose seeds differ by less than 100 have different node IDs.
 func (d Ideal) Make(seed uint64, rate float64, n int) []string {
-	return d.make(&Source{Rand: rand.New(rand.NewPCG(seed, 7)), rate: rate, node: seed % 100}, n)
+	return d.make(newSource(seed, rate), n)
 }
 
 // Hurry returns the texts of a generator that does not wait if a tick is full. Its counter starts
 // again, so IDs occur twice.
 func (d Ideal) Hurry(seed uint64, rate float64, n int) []string {
-	return d.make(&Source{Rand: rand.New(rand.NewPCG(seed, 7)), rate: rate, node: seed % 100,
-		hurry: true}, n)
+	s := newSource(seed, rate)
+	s.hurry = true
+	return d.make(s, n)
 }
 
 func (d Ideal) make(s *Source, n int) []string {
@@ -368,6 +373,7 @@ func digits(name, prefix, first string, n int, alphabet string) Ideal {
 }
 
 // nuids are IDs of processes that start one after another, and make about most IDs each, by turns.
+// In a prefix, the first symbols are more frequent, because each is a random byte modulo 62.
 func nuids(how string, most int) Ideal {
 	return Ideal{Format: "nuid", Name: how, texts: func(s *Source) func() string {
 		var prefixes []string
