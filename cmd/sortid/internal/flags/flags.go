@@ -58,10 +58,9 @@ func (f *Formats) String() string { return strings.Join(catalog.Names(f.List), "
 func (f *Formats) Type() string   { return f.kind }
 func (f *Formats) Set(text string) error {
 	names := strings.Split(text, ",")
-	if f.kind == "FORMAT" {
-		names = []string{text}
+	if f.kind == "FORMAT" { // the last one counts
+		names, f.List = []string{text}, nil
 	}
-	f.List = nil
 	for _, name := range names {
 		found, err := f.find(strings.TrimSpace(name))
 		if err != nil {
