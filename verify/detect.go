@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/sortid/sortid/format"
@@ -95,7 +96,7 @@ func newSurvey(head []byte) (s survey) {
 		}
 		isV4 := isV4Hex(string(text))
 		if isV4 {
-			s.see(v4, string(text), len(candidates), false)
+			s.see(v4(), string(text), len(candidates), false)
 		}
 		if len(text) > 0 {
 			s.texts++
@@ -110,15 +111,15 @@ func newSurvey(head []byte) (s survey) {
 	return s
 }
 
-var v4 = gencore.Must(spec.Lookup("uuidv4"))
+var v4 = sync.OnceValue(func() *spec.Format { return gencore.Must(spec.Lookup("uuidv4")) })
 
 // isV4Hex reports whether a text is a UUIDv4 without hyphens. format.Detect does not say so, because
 // a hash can look like one UUIDv4. A stream of hashes cannot.
 func isV4Hex(text string) bool {
-	if len(text) != 2*v4.Size {
+	if len(text) != 2*v4().Size {
 		return false
 	}
-	_, err := v4.ParseAs(spec.Hex, text)
+	_, err := v4().ParseAs(spec.Hex, text)
 	return err == nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sortid/sortid/lease"
@@ -148,19 +149,22 @@ func nameOf(realm string, b lease.Block) string {
 	return strings.Join(parts, ".")
 }
 
+// Most runs of a program that links this package do not use these.
 var (
-	plain    = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
-	notPlain = regexp.MustCompile(`[^a-z0-9]+`)
+	plain = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	})
+	notPlain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9]+`) })
 )
 
 // encode returns a text that can be a label's value, and a part of an object's name. Different
 // names have different texts. A name that is not plain gets -- and its hash.
 func encode(name string) string {
-	if plain.MatchString(name) && !strings.Contains(name, "--") {
+	if plain().MatchString(name) && !strings.Contains(name, "--") {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
-	readable := notPlain.ReplaceAllString(strings.ToLower(name), "-")
+	readable := notPlain().ReplaceAllString(strings.ToLower(name), "-")
 	readable = strings.Trim(readable[:min(len(readable), 24)], "-")
 	return cmp.Or(readable, "realm") + "--" + hex.EncodeToString(sum[:16])
 }

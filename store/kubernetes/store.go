@@ -48,7 +48,7 @@ func find(raw string) (*rest.Config, string, error) {
 			err = errors.New("context is the only parameter")
 		}
 	}
-	if err != nil || namespace != "" && !plain.MatchString(namespace) {
+	if err != nil || namespace != "" && !plain().MatchString(namespace) {
 		return nil, "", errors.New("the URL: want kubernetes:NAMESPACE?context=CONTEXT; " +
 			"both parts are optional, and a namespace has only lower-case letters, digits and hyphens")
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/spec"
@@ -22,16 +23,18 @@ type number struct {
 // numerals are a sign, digits, also in groups of three, and the suffix of a literal, or a fraction
 // and an exponent. Without a point or a plus sign, an exponent could be a part of a hexadecimal
 // number.
-var numerals = regexp.MustCompile(
-	`(?i)^(-?)([0-9]{1,50}|[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:_[0-9]{3})+)` +
-		`(?:(n|u?l{1,2}|u)|\.(0+)|(?:[.,]([0-9]{0,50}))?e(\+?[0-9]{1,2}))?$`)
+var numerals = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`(?i)^(-?)([0-9]{1,50}|[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:_[0-9]{3})+)` +
+			`(?:(n|u?l{1,2}|u)|\.(0+)|(?:[.,]([0-9]{0,50}))?e(\+?[0-9]{1,2}))?$`)
+})
 
 // readNumber reads a number that is not only digits. The result form says what was not a digit.
 func readNumber(text string) (n number, form string, ok bool) {
 	if !mayBeNumber(text) {
 		return n, "", false // most texts
 	}
-	parts := numerals.FindStringSubmatch(text)
+	parts := numerals().FindStringSubmatch(text)
 	if parts == nil {
 		return n, "", false
 	}
