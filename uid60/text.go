@@ -128,14 +128,14 @@ func (id *ID) UnmarshalText(b []byte) error {
 // JSON numbers as floating point round larger ones, so they are an error. An error does not change
 // the ID.
 func (id *ID) UnmarshalJSON(b []byte) error {
-	text, v, err := textcodec.UnmarshalJSON(name, b)
+	text, v, isNumber, err := textcodec.UnmarshalJSON(name, b)
 	switch {
 	case err != nil:
 		return err
 	case text != nil:
 		return id.UnmarshalText(text)
-	case v != nil:
-		*id = ID(*v)
+	case isNumber:
+		*id = ID(v)
 	}
 	return nil
 }

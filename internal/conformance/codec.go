@@ -371,8 +371,9 @@ func (c *Codec[T]) testAllocations(t *testing.T) {
 		"Compare":       func() { id.Compare(back) },
 	}
 	if j, ok := any(&back).(json.Unmarshaler); ok {
-		quoted := []byte(`"` + text + `"`)
+		quoted, number := []byte(`"`+text+`"`), []byte("12345")
 		calls["UnmarshalJSON"] = func() { _ = j.UnmarshalJSON(quoted) }
+		calls["UnmarshalJSON of a number"] = func() { _ = j.UnmarshalJSON(number) }
 	}
 	for name, f := range calls {
 		if n := testing.AllocsPerRun(1000, f); n != 0 {
