@@ -44,7 +44,8 @@ func (s *firsts) add(list []integer.Words) {
 	}
 }
 
-// finish removes the fields if too few ticks were tested: a tick's IDs can have most bits in common.
+// finish removes the fields if too few ticks were tested: a tick's IDs can have most bits in
+// common.
 func (s *firsts) finish() {
 	if s.sampled == nil || len(s.sampled) >= fewTicks {
 		return
@@ -94,8 +95,8 @@ func (r *Rules) addHabits() {
 	}
 }
 
-// addUnordered adds a random field of a source whose IDs are not in order. Some of the generators can
-// count within a tick, so only a constant bit is a fault.
+// addUnordered adds a random field of a source whose IDs are not in order. Some of the generators
+// can count within a tick, so only a constant bit is a fault.
 func (r *Rules) addUnordered(f spec.Field) {
 	if _, node := r.Format.NodeInEnd(); node && r.Options.NodeBits == 0 {
 		return

@@ -152,9 +152,9 @@ func (s *HabitSample) Habits(o *Options) Habits {
 	return h
 }
 
-// inferFree infers which low bits of a tick's IDs are in random order, below bits that are in order.
-// In a UUIDv7, too few pairs do not show that low bits are in order, except below a counter that goes
-// up by one: no two IDs of a tick may have the same count.
+// inferFree infers which low bits of a tick's IDs are in random order, below bits that are in
+// order. In a UUIDv7, too few pairs do not show that low bits are in order, except below a counter
+// that goes up by one: no two IDs of a tick may have the same count.
 func (s *HabitSample) inferFree(h *Habits, within *pairs, varying integer.Words) {
 	bit, ok := within.free(varying)
 	below := within.below(bit)
@@ -200,8 +200,8 @@ func counts(f *sample.Format) bool {
 	return found
 }
 
-// unknown reports whether nobody knows what the bits after the time mean. Then the IDs of a tick may
-// be in any order.
+// unknown reports whether nobody knows what the bits after the time mean. Then the IDs of a tick
+// may be in any order.
 func unknown(f *sample.Format) bool {
 	return !slices.ContainsFunc(f.Layout, func(field spec.Field) bool {
 		return field.Kind == spec.KindCounter || field.Kind == spec.KindRandom
@@ -251,8 +251,8 @@ type wrap struct {
 	last    uint64 // the largest value
 }
 
-// newWrap returns nil if the counter starts at small numbers in each tick, or if there is none. In a
-// UUIDv7, a counter must not go back within a tick, as RFC 9562 demands.
+// newWrap returns nil if the counter starts at small numbers in each tick, or if there is none. In
+// a UUIDv7, a counter must not go back within a tick, as RFC 9562 demands.
 func newWrap(f *sample.Format, h *Habits, list []integer.Words) *wrap {
 	if loose(f.Layout) {
 		return nil

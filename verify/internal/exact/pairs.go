@@ -8,8 +8,8 @@ import (
 	"github.com/sortid/sortid/internal/integer"
 )
 
-// The type pairs counts the pairs of consecutive IDs that increase or decrease, by the highest bit in
-// which the two IDs differ.
+// The type pairs counts the pairs of consecutive IDs that increase or decrease, by the highest bit
+// in which the two IDs differ.
 type pairs struct {
 	up, down [192]int
 }
@@ -59,9 +59,9 @@ func (p *pairs) startsAtRandom(varying integer.Words) bool {
 }
 
 // free returns the lowest of the bits that are in order, if the bits below are in random order. It
-// compares how probable the pairs are for each possible bit. In bits that are in order, pairs differ
-// with any probability, and increase. Bits that never vary show nothing. The result ok says that
-// chance does not explain the order.
+// compares how probable the pairs are for each possible bit. In bits that are in order, pairs
+// differ with any probability, and increase. Bits that never vary show nothing. The result ok says
+// that chance does not explain the order.
 func (p *pairs) free(varying integer.Words) (bit int, ok bool) {
 	const faulty, leastGain = 0.01, 15
 	gain, best, left := 0.0, 0.0, float64(p.count())
@@ -78,8 +78,8 @@ func (p *pairs) free(varying integer.Words) (bit int, ok bool) {
 	return bit, best >= leastGain
 }
 
-// logProbability returns the logarithm of the probability that n tries have these hits, in this order,
-// if a try is a hit with the best probability.
+// logProbability returns the logarithm of the probability that n tries have these hits, in this
+// order, if a try is a hit with the best probability.
 func logProbability(hits, n float64) float64 {
 	if hits == 0 || hits == n {
 		return 0

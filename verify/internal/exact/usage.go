@@ -35,8 +35,8 @@ func (s *steps) usage(f *sample.Format, usages []spec.Usage) spec.Usage {
 }
 
 // timely reports whether the part of a millisecond, if the usage has one, can be a clock's. A part
-// that counts the IDs is a counter. So is a part that is nearly always in the upper half, and has few
-// values, or values that no clock has.
+// that counts the IDs is a counter. So is a part that is nearly always in the upper half, and has
+// few values, or values that no clock has.
 func (s *steps) timely(f *sample.Format, u spec.Usage) bool {
 	i := slices.IndexFunc(u.Layout, func(field spec.Field) bool { return field.Most > 0 })
 	if i < 0 {

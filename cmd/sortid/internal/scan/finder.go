@@ -37,9 +37,9 @@ func (m *match) milli() int64 { return m.timed.MilliOf(m.ticks) }
 // time returns the ID's time. The ID must have a time.
 func (m *match) time() time.Time { return m.timed.TimeOf(m.ticks) }
 
-// A finder finds IDs in text, by the rules of the package comment. It learns from the IDs and hashes
-// that it reads, so it reads the parts of an input in order, or its judge follows another one. Copies
-// share all but the judge. testdata/scan.json has cases for all implementations.
+// A finder finds IDs in text, by the rules of the package comment. It learns from the IDs and
+// hashes that it reads, so it reads the parts of an input in order, or its judge follows another
+// one. Copies share all but the judge. testdata/scan.json has cases for all implementations.
 type finder struct {
 	now  time.Time
 	only bool // formats are named, so hexadecimal numbers are IDs, not hashes
@@ -130,8 +130,8 @@ func newFinder(now time.Time, named ...*spec.Format) *finder {
 }
 
 // inOrder returns formats in the order in which a text is tried. Formats that a text seldom fits by
-// chance come first: formats with a prefix, then formats such as UUIDs, then our formats. Otherwise,
-// the order is that of the table, and formats that are not in the table are last.
+// chance come first: formats with a prefix, then formats such as UUIDs, then our formats.
+// Otherwise, the order is that of the table, and formats that are not in the table are last.
 func inOrder(formats []*spec.Format) []*spec.Format {
 	group := func(f *spec.Format) int {
 		switch {
