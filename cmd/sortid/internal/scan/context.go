@@ -19,7 +19,7 @@ func (o *Options) selects() bool {
 }
 
 // note notes the line of an ID.
-func (w *worker) note(m match) {
+func (w *worker) note(m *match) {
 	start := max(w.from, strings.LastIndexByte(w.text[:m.Start], '\n')+1)
 	if n := len(w.matched); n == 0 || w.matched[n-1] < start {
 		w.matched = append(w.matched, start)

@@ -18,7 +18,7 @@ import (
 // underscore, and one byte.
 const contextSize = 65
 
-// A match is an ID in a text. The zero match means that there is none.
+// A match is a text that may be an ID. The zero match means that there is none.
 type match struct {
 	Start, End int // the ID is text[Start:End]
 	Format     *spec.Format
@@ -27,6 +27,8 @@ type match struct {
 
 	timed *spec.Format // the format that reads the time; nil if there is no time
 	ticks uint64
+
+	kind judge.Kind // of texts that look like it
 }
 
 func (m *match) found() bool { return m.Format != nil }
@@ -37,9 +39,8 @@ func (m *match) milli() int64 { return m.timed.MilliOf(m.ticks) }
 // time returns the ID's time. The ID must have a time.
 func (m *match) time() time.Time { return m.timed.TimeOf(m.ticks) }
 
-// A finder finds IDs in text, by the rules of the package comment. It learns from the IDs and
-// hashes that it reads, so it reads the parts of an input in order, or its judge follows another
-// one. Copies share all but the judge. testdata/scan.json has cases for all implementations.
+// A finder finds IDs in text, by the rules of the package comment. Copies share all but the judge
+// and the candidates. testdata/scan.json has cases for all implementations.
 type finder struct {
 	now  time.Time
 	only bool // formats are named, so hexadecimal numbers are IDs, not hashes
@@ -55,8 +56,13 @@ type finder struct {
 	words        [maxRun + 1][]textRule
 	shortestWord int // 0 if there are no such formats
 
+	// What the last search has found, in order: matches, and texts without a plausible time that the
+	// judge must count.
+	candidates []match
+
 	// Judges hexadecimal numbers, texts with small and capital letters, and UUIDs, but no UUIDs with a
-	// plausible time in a format of another project.
+	// plausible time in a format of another project. It learns from the candidates, so it sees the parts
+	// of an input in order, or it follows another judge.
 	judge judge.Judge
 }
 

@@ -29,7 +29,12 @@ import (
 	"github.com/sortid/sortid/internal/words"
 )
 
-func find(f *finder, text string) []match { return slices.Collect(f.find(text, 0)) }
+func find(f *finder, text string) (found []match) {
+	for m := range f.find(text, 0) {
+		found = append(found, *m)
+	}
+	return found
+}
 
 func TestCases(t *testing.T) {
 	b := check.Must(os.ReadFile("../../../../testdata/scan.json"))(t)
@@ -259,7 +264,7 @@ func TestParts(t *testing.T) {
 			context := max(0, from-contextSize)
 			for m := range f.find(string(text[context:end]), from-context) {
 				m.Start, m.End = m.Start+context, m.End+context
-				parts = append(parts, m)
+				parts = append(parts, *m)
 			}
 			from = end
 		}

@@ -3,6 +3,7 @@ package scan
 import (
 	"encoding/hex"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/judge"
@@ -13,46 +14,58 @@ import (
 
 // find returns the IDs in text[from:], in order. text[:from] is context. The text must not end
 // within a word.
-func (f *finder) find(text string, from int) iter.Seq[match] {
-	return func(yield func(match) bool) { f.each(text, from, yield) }
-}
-
-// each calls yield with the IDs in runs of letters and digits, and in words, in order. If a word is
-// an ID, each ignores the IDs in it.
-func (f *finder) each(text string, from int, yield func(match) bool) {
-	m, word := f.nextID(text, from), f.nextWord(text, from)
-	for m.found() || word.found() {
-		if m.found() && (!word.found() || m.Start < word.Start) {
-			if !yield(m) {
-				return
-			}
-			m = f.nextID(text, m.End)
-			continue
-		}
-		if !yield(word) {
-			return
-		}
-		if m.found() && m.Start < word.End {
-			m = f.nextID(text, word.End)
-		}
-		word = f.nextWord(text, word.End)
+func (f *finder) find(text string, from int) iter.Seq[*match] {
+	return func(yield func(*match) bool) {
+		f.search(text, from)
+		f.judged(yield)
 	}
 }
 
-// nextID returns the next ID that ends with a run of letters and digits. It can begin before the
-// run, but not before text[from].
-func (f *finder) nextID(text string, from int) match {
+// search finds the candidates in text[from:], which does not depend on other texts. If a word is an
+// ID, it ignores the IDs in it.
+func (f *finder) search(text string, from int) {
+	f.candidates = f.candidates[:0]
+	if f.shortestWord > 0 {
+		f.searchWords(text, from)
+	}
+	words := len(f.candidates)
+	f.searchRuns(text, from)
+	if words > 0 { // so formats are named, and nothing is judged
+		slices.SortStableFunc(f.candidates, func(a, b match) int { return a.Start - b.Start })
+		end := 0
+		f.candidates = slices.DeleteFunc(f.candidates, func(m match) bool {
+			inside := m.Start < end
+			end = max(end, m.End)
+			return inside
+		})
+	}
+}
+
+// judged calls yield with the candidates that are IDs.
+func (f *finder) judged(yield func(*match) bool) {
+	for i := range f.candidates {
+		if m := &f.candidates[i]; f.judge.Accept(m.kind, m.found()) && !yield(m) {
+			return
+		}
+	}
+}
+
+// searchRuns finds candidates that end with a run of letters and digits. They can begin before the
+// run, but not before text[from] or in another candidate.
+func (f *finder) searchRuns(text string, from int) {
 	for i := from; ; {
 		r, ok := nextRun(text, i, f.shortest, &isAlnum)
 		if !ok {
-			return match{}
-		}
-		if r.len() <= maxRun {
-			if m := f.judgeRun(&r, from); m.found() {
-				return m
-			}
+			return
 		}
 		i = r.end
+		if r.len() > maxRun {
+			continue
+		}
+		if m := f.judgeRun(&r, from); m.found() {
+			f.candidates = append(f.candidates, m)
+			i, from = m.End, m.End
+		}
 	}
 }
 
@@ -122,7 +135,7 @@ func (f *finder) number(r *run) match {
 	case m.found() && m.Format.Search.Labelled:
 		return m.when(r.isLabelled())
 	}
-	return m.when(f.judge.Accept(judge.Hash(r.len()), m.found()))
+	return f.like(judge.Hash(r.len()), m)
 }
 
 // uuid returns a UUID whose last group is the run.
@@ -148,7 +161,16 @@ func (f *finder) uuid(r *run) match {
 	if standard {
 		kind = judge.Standard
 	}
-	return m.when(f.judge.Accept(kind, m.found()))
+	return f.like(kind, m)
+}
+
+// like returns m with its kind. If there is no match, the judge counts the text.
+func (f *finder) like(kind judge.Kind, m match) match {
+	m.kind = kind
+	if !m.found() {
+		f.candidates = append(f.candidates, m)
+	}
+	return m
 }
 
 // when returns m, or no match if m was not accepted.
@@ -188,7 +210,10 @@ func (s *textRule) judgeMixed(f *finder, r *run, kinds textcodec.Kinds) match {
 		return match{}
 	}
 	m := f.parse(s.format, spec.Text, *r)
-	return m.when(f.only || f.judge.Accept(judge.Mixed(r.len()), m.found()))
+	if f.only {
+		return m
+	}
+	return f.like(judge.Mixed(r.len()), m)
 }
 
 // judgePrefixed returns a text with its prefix. Only texts of named formats may lack the prefix.
@@ -227,21 +252,18 @@ func (s *textRule) judgePrefixed(f *finder, r *run, from int) match {
 	return m
 }
 
-// nextWord returns the next ID that is a run of letters, digits, - and _. It skips words. A word
-// has no digit, and all its letters after the first have one case.
-func (f *finder) nextWord(text string, i int) match {
-	if f.shortestWord == 0 {
-		return match{}
-	}
-	for {
+// searchWords finds IDs that are runs of letters, digits, - and _. It skips words. A word has no
+// digit, and all its letters after the first have one case.
+func (f *finder) searchWords(text string, from int) {
+	for i := from; ; {
 		r, ok := nextRun(text, i, f.shortestWord, &inWord)
 		if !ok {
-			return match{}
-		}
-		if m := f.judgeWord(&r); m.found() {
-			return m
+			return
 		}
 		i = r.end
+		if m := f.judgeWord(&r); m.found() {
+			f.candidates = append(f.candidates, m)
+		}
 	}
 }
 

@@ -224,7 +224,7 @@ func (s *scan) blocks(w *fileWorker) error {
 func (s *scan) give(w *worker) error {
 	for !s.judge.Confirm(&w.finder.judge) {
 		w.finder.judge.Follow(&s.judge)
-		w.search()
+		w.show()
 	}
 	w.finder.judge.Follow(&s.judge) // for the worker's next block
 	defer w.release()

@@ -130,7 +130,11 @@ func (s *sorting) file(name string) error {
 	for _, w := range s.workers {
 		w.finder.judge.Follow(&s.judge)
 	}
-	return ordered.Run(s.workers, func(w *sortWorker) error { return source.next(&w.block) }, s.find,
+	return ordered.Run(s.workers, func(w *sortWorker) error { return source.next(&w.block) },
+		func(w *sortWorker) {
+			w.finder.search(w.text, w.from)
+			s.find(w)
+		},
 		func(w *sortWorker) error {
 			for !s.judge.Confirm(&w.finder.judge) {
 				w.finder.judge.Follow(&s.judge)
@@ -142,11 +146,11 @@ func (s *sorting) file(name string) error {
 		})
 }
 
-// find finds the lines with IDs in a block. A line has the time of its first ID.
+// find finds the lines with IDs in a block that was searched. A line has the time of its first ID.
 func (s *sorting) find(w *sortWorker) {
 	w.starts, w.times = w.starts[:0], w.times[:0]
 	line, seen := w.from, w.from // the line that contains text[seen]
-	for m := range w.finder.find(w.text, w.from) {
+	for m := range w.finder.judged {
 		if i := strings.LastIndexByte(w.text[seen:m.Start], '\n'); i >= 0 {
 			line = seen + i + 1
 		}

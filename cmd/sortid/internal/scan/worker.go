@@ -88,8 +88,8 @@ func (s *scan) newWorker() *worker {
 
 // An output has the steps that print a block.
 type output struct {
-	id  func(*worker, match) // for each ID in the time range
-	end func(*worker)        // after the last ID; it may be nil
+	id  func(*worker, *match) // for each ID in the time range
+	end func(*worker)         // after the last ID; it may be nil
 }
 
 // outputOf returns the steps for the options.
@@ -99,7 +99,7 @@ func outputOf(o *Options) output {
 	}
 	switch o.Output {
 	case Files:
-		return output{id: func(w *worker, _ match) { w.found, w.matching = true, w.matching+1 }}
+		return output{id: func(w *worker, _ *match) { w.found, w.matching = true, w.matching+1 }}
 	case Annotate:
 		return output{(*worker).annotate, func(w *worker) { w.copy(w.text[w.done:]) }}
 	case Lines:
@@ -108,14 +108,20 @@ func outputOf(o *Options) output {
 	return output{id: (*worker).appendMatch}
 }
 
-// search finds the IDs in the block.
+// search finds the IDs in the block, and makes the result.
 func (w *worker) search() {
+	w.finder.search(w.text, w.from)
+	w.show()
+}
+
+// show makes the result for the IDs in the block, as the finder judges them now.
+func (w *worker) show() {
 	w.done, w.counted, w.midLine = w.from, w.from, w.from > 0 && w.text[w.from-1] != '\n'
 	w.line, w.start = w.block.line, w.block.start
 	w.found, w.matching, w.firstMatch, w.lastMatch = false, 0, 0, 0
 	w.matched, w.out = w.matched[:0], w.out[:0]
 	s := w.scan
-	for m := range w.finder.find(w.text, w.from) {
+	for m := range w.finder.judged {
 		ms := int64(0)
 		if m.timed != nil {
 			ms = m.milli()
@@ -138,7 +144,7 @@ func (w *worker) release() {
 }
 
 // annotate prints the text up to an ID, and then the ID's time.
-func (w *worker) annotate(m match) {
+func (w *worker) annotate(m *match) {
 	w.found = true
 	if m.timed == nil {
 		return
@@ -151,7 +157,7 @@ func (w *worker) annotate(m match) {
 }
 
 // appendLineOf prints the line of an ID, once.
-func (w *worker) appendLineOf(m match) {
+func (w *worker) appendLineOf(m *match) {
 	w.found = true
 	if m.Start < w.done {
 		return
@@ -172,9 +178,12 @@ func (w *worker) appendLineOf(m match) {
 }
 
 // appendMatch prints an ID, or counts its line.
-func (w *worker) appendMatch(m match) {
+func (w *worker) appendMatch(m *match) {
 	w.found = true
-	w.count(m.Start)
+	only := w.scan.options.Output == Only
+	if !only || w.scan.options.Numbers {
+		w.count(m.Start)
+	}
 	column := w.offset + int64(m.Start) - w.start + 1
 	switch w.scan.options.Output {
 	case Only:
@@ -222,15 +231,18 @@ func (w *worker) copy(text string) {
 
 // count counts the lines of a block up to an offset.
 func (w *worker) count(end int) {
-	text := w.text[w.counted:end]
-	if n := strings.Count(text, "\n"); n > 0 {
-		w.line += n
-		w.start = w.offset + int64(w.counted+strings.LastIndexByte(text, '\n')) + 1
+	for {
+		i := strings.IndexByte(w.text[w.counted:end], '\n')
+		if i < 0 {
+			break
+		}
+		w.counted += i + 1
+		w.line, w.start = w.line+1, w.offset+int64(w.counted)
 	}
 	w.counted = end
 }
 
-func (w *worker) appendID(m match, text string, column int64) {
+func (w *worker) appendID(m *match, text string, column int64) {
 	w.beginLine()
 	b := strconv.AppendInt(w.out, column, 10)
 	b = append(append(b, '\t'), m.Format.Name...)
@@ -244,7 +256,7 @@ func (w *worker) appendID(m match, text string, column int64) {
 	w.out = append(b, '\n')
 }
 
-func (w *worker) appendJSON(m match, text string, column int64) {
+func (w *worker) appendJSON(m *match, text string, column int64) {
 	id, err := (*format.Format)(m.Format.Opaque()).FromWords(m.Words.Array())
 	if err != nil {
 		panic(err) // a bug: the finder has parsed the ID
