@@ -311,10 +311,11 @@ var bench = lease.Config{Realm: "bench", Format: lease.SCRU64(), NodeBits: 16, W
 
 func startTogether(b *testing.B, url string, nodes, bits int) (seconds float64) {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(b.Context(), 5*time.Minute)
 	defer cancel()
 	config := bench
 	config.NodeBits = bits
+	config.Retry = func(error) bool { return true } // up to the end of ctx
 	sources := make([]store.Source, nodes)
 	seconds = together(b, url, nodes, func(i int) error {
 		s, err := store.OpenSource(ctx, url)
