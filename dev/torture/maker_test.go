@@ -12,6 +12,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"runtime"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -31,6 +33,12 @@ var programs = map[string]func(args []string) error{makerArgument: makerMain}
 
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || programs[os.Args[1]] == nil {
+		// The tests mostly wait, so more of them can run at a time than there are processors.
+		parallel := flag.Lookup("test.parallel")
+		flag.Parse()
+		if parallel.Value.String() == parallel.DefValue {
+			parallel.Value.Set(strconv.Itoa(max(4, runtime.GOMAXPROCS(0))))
+		}
 		os.Exit(m.Run())
 	}
 	if err := programs[os.Args[1]](os.Args[2:]); err != nil {
