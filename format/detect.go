@@ -186,7 +186,9 @@ func (w way) fits(text string, kinds textcodec.Kinds) bool {
 	switch w.encoding {
 	case spec.Text:
 		_, id := w.format.CutPrefix(text)
-		return kinds.In(w.format.Alphabet) && w.format.HasTextLength(len(id))
+		groups := w.format.Text.Groups
+		return kinds.In(w.format.Alphabet) && w.format.HasTextLength(len(id)) &&
+			(len(groups) == 0 || strings.HasPrefix(id, groups[0].Before))
 	case spec.Hex:
 		return kinds.In(textcodec.HexDigits)
 	case spec.Int:

@@ -166,6 +166,9 @@ func (id ID) Notes() []string {
 	}
 	for i := range id.spec.Layout {
 		f := &id.spec.Layout[i]
+		if !f.Constant && f.PartBits == "" {
+			continue
+		}
 		_, v := f.Of(&id.words)
 		if f.Constant && v != f.Value {
 			notes = append(notes,

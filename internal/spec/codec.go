@@ -40,7 +40,7 @@ func (f *Format) Append(b []byte, w integer.Words, e Encoding) []byte {
 		}
 	case Hex:
 		var raw [20]byte
-		return hex.AppendEncode(b, f.AppendBytes(raw[:0], w))
+		return textcodec.AppendHex(b, f.AppendBytes(raw[:0], w))
 	case Int:
 		return w.AppendDecimal(b)
 	case UUID:

@@ -16,12 +16,15 @@ var uuidGroups = [5]struct{ text, start, end int }{{0, 0, 4}, {9, 4, 6}, {14, 6,
 	{24, 10, 16}}
 
 func AppendUUID(b []byte, u *[16]byte) []byte {
-	for i, g := range uuidGroups {
-		if i > 0 {
-			b = append(b, '-')
-		}
-		b = hex.AppendEncode(b, u[g.start:g.end])
-	}
+	var digits [32]byte
+	AppendHex(digits[:0], u[:])
+	b = append(b, "........-....-....-....-............"...)
+	text := (*[UUIDLen]byte)(b[len(b)-UUIDLen:])
+	copy(text[:], digits[:8])
+	copy(text[9:], digits[8:12])
+	copy(text[14:], digits[12:16])
+	copy(text[19:], digits[16:20])
+	copy(text[24:], digits[20:])
 	return b
 }
 

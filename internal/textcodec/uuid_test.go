@@ -63,3 +63,18 @@ func TestUUIDSymbols(t *testing.T) {
 		}
 	}
 }
+
+// AppendHex agrees with encoding/hex for every byte at every offset.
+func TestAppendHex(t *testing.T) {
+	for n := range 25 {
+		src := make([]byte, n)
+		for c := range 256 {
+			for i := range src {
+				src[i] = byte(c + i*67)
+			}
+			if got := AppendHex([]byte("a"), src); string(got) != fmt.Sprintf("a%x", src) {
+				t.Fatalf("%x: %s", src, got)
+			}
+		}
+	}
+}

@@ -82,20 +82,18 @@ func AppendTime(b []byte, t time.Time) []byte {
 	}
 	hour, minute, second := t.Clock()
 	b = append(b, "0000-00-00T00:00:00.000Z"...)
-	text := b[len(b)-24:]
-	put := func(start, end, n int) {
-		for i := end - 1; i >= start; i-- {
-			text[i] = byte('0' + n%10)
-			n /= 10
-		}
-	}
-	put(0, 4, year)
-	put(5, 7, int(month))
-	put(8, 10, day)
-	put(11, 13, hour)
-	put(14, 16, minute)
-	put(17, 19, second)
-	put(20, 23, t.Nanosecond()/1e6)
+	text := (*[24]byte)(b[len(b)-24:])
+	put := func(at, n int) { text[at], text[at+1] = byte('0'+n/10), byte('0'+n%10) }
+	milli := t.Nanosecond() / 1e6
+	put(0, year/100)
+	put(2, year%100)
+	put(5, int(month))
+	put(8, day)
+	put(11, hour)
+	put(14, minute)
+	put(17, second)
+	put(20, milli/10)
+	text[22] = byte('0' + milli%10)
 	return b
 }
 
