@@ -40,10 +40,6 @@ func nextRun(text string, i, shortest int, set *[256]bool) (r run, ok bool) {
 		for start > i && set[text[start-1]] {
 			start--
 		}
-		if last = start + shortest - 1; last >= len(text) || !set[text[last]] {
-			i = last + 1 // the run is too short
-			continue
-		}
 		for end < len(text) && set[text[end]] {
 			end++
 		}
