@@ -5,7 +5,7 @@ package judge
 type Kind uint8
 
 const (
-	None     Kind = iota // texts that no others resemble, so they are not judged
+	None     Kind = iota // texts that are not judged
 	Standard             // UUIDs with a variant and a version of RFC 9562
 	Other                // other UUIDs
 	uuid                 // all UUIDs
@@ -41,8 +41,6 @@ type answer struct {
 func (j *Judge) Accept(kind Kind, plausible bool) bool {
 	var isID bool
 	switch kind {
-	case None:
-		return plausible
 	case Standard:
 		isID = j.ratios[uuid].accept(plausible) && j.ratios[Other].likely()
 	case Other:
