@@ -49,11 +49,14 @@ func (s *scan) selectLines(w *worker) {
 		case c.after > 0:
 			s.out = w.appendLine(s.out, line, '-')
 			c.after--
+		case s.options.Before == 0:
+			c.apart = true
 		default:
-			c.before = append(c.before, w.appendLine(nil, line, '-'))
-			if len(c.before) > s.options.Before {
-				c.before, c.apart = c.before[1:], true
+			var spare []byte
+			if len(c.before) == s.options.Before {
+				spare, c.before, c.apart = c.before[0][:0], c.before[1:], true
 			}
+			c.before = append(c.before, w.appendLine(spare, line, '-'))
 		}
 		if line[len(line)-1] == '\n' {
 			w.line++
