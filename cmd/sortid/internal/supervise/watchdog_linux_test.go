@@ -63,6 +63,7 @@ func execute(span string, args []string) {
 	if err != nil {
 		panic(err)
 	}
+	os.WriteFile("started", []byte(strconv.Itoa(p.pid)), 0o600)
 	started <- p
 	<-p.gone
 	end()
@@ -116,6 +117,7 @@ func startScript(t *testing.T, span, script string, leaves ...string) (e *execut
 	e = executeIn(t, []string{os.Args[0], "exec", span, "sh", "-c", script})
 	check.OK(t, e.Start())
 	t.Cleanup(func() { e.Process.Kill() })
+	e.pid("started") // until then, exec has not heard of the program
 	for _, name := range leaves {
 		pids = append(pids, e.pid(name))
 	}
@@ -360,6 +362,7 @@ func TestCgroup(t *testing.T) {
 			e.Env = append(e.Env, "CGROUP=yes")
 			check.OK(t, e.Start())
 			t.Cleanup(func() { e.Process.Kill() })
+			e.pid("started")
 			program := e.pid("self")
 			_, watchdog := stat(program)
 			line := strings.Join(e.read("cgroup"), "\n")
