@@ -154,12 +154,6 @@ func (c *claimant) look(ctx context.Context, s *session, blocks []Block) ([]Reco
 	return records[1:], c.see(records[0])
 }
 
-// avoid reports whether the lessor remembers the block's record as held.
-func (c *claimant) avoid(s *session, b Block, now int64) bool {
-	r, ok := c.lessor.remembered(s.space(), b)
-	return ok && r.Held(now)
-}
-
 func (c *claimant) listed(s *session) *listing { return c.lessor.listed(s) }
 
 func (c *claimant) list(ctx context.Context, s *session, _ request, looked bool) (*listing, error) {

@@ -37,24 +37,6 @@ func TestHeldNodeIDIsNotListed(t *testing.T) {
 	})
 }
 
-// A lessor does not look at node IDs that it has granted. Otherwise, most looks would be a waste in
-// a realm that is nearly full.
-func TestGrantedNodeIDsAreAvoided(t *testing.T) {
-	at(t, forever, 10, func(t *testing.T, d *desk) {
-		const clients, late = 900, 40
-		for i := range clients {
-			d.acquire(d.a, ask(fmt.Sprint("client ", i)))
-		}
-		d.set(func() { d.count = nil })
-		for i := range late {
-			d.acquire(d.a, ask(fmt.Sprint("late ", i)))
-		}
-		if reads := d.calls("get"); reads > 3*late+late/4 || d.calls("list") > 0 {
-			t.Errorf("%d reads and %d lists for %d leases", reads, d.calls("list"), late)
-		}
-	})
-}
-
 // Requests that find a realm full share lists. A node ID that the same server frees can be had at
 // once.
 func TestFullRealmIsListedSeldom(t *testing.T) {

@@ -69,8 +69,6 @@ func (process) look(ctx context.Context, s *session, blocks []Block) ([]Record, 
 	return records, nil
 }
 
-func (process) avoid(*session, Block, int64) bool { return false }
-
 func (process) listed(*session) *listing { return nil }
 
 func (process) list(ctx context.Context, s *session, q request, _ bool) (*listing, error) {

@@ -62,8 +62,6 @@ type role interface {
 	request(ctx context.Context, s *session, owner Owner, used int64) (request, error)
 	// look reads a few blocks, in their order.
 	look(ctx context.Context, s *session, blocks []Block) ([]Record, error)
-	// avoid reports whether a block is probably held, so that a look at it is a waste.
-	avoid(s *session, b Block, now int64) bool
 	// listed returns a survey of the realm that is not too old, or nil.
 	listed(s *session) *listing
 	// list surveys the realm. If nothing was looked at before, it also looks.
@@ -283,7 +281,7 @@ func (s *session) probe(ctx context.Context, q request, lost int) (*survey, Bloc
 func (s *session) probeArea(ctx context.Context, q request, area Block) (*survey, Block, error) {
 	small := uint8(s.config.NodeBits)-area.Size <= 4
 	for range probes {
-		target := s.target(area, q.now)
+		target := s.target(area)
 		blocks := path(target)
 		if small {
 			blocks = parts(area, target.Size)
@@ -308,7 +306,7 @@ func (s *session) probeWider(ctx context.Context, q request, lost int) (*survey,
 	for _, area := range []Block{s.area, {}} {
 		for range probes {
 			area.Size -= min(area.Size, uint8(widening*lost))
-			target := s.target(area, q.now)
+			target := s.target(area)
 			v, err := s.look(ctx, q, parts(target, target.Size))
 			if err != nil {
 				return nil, Block{}, err
@@ -324,17 +322,10 @@ func (s *session) probeWider(ctx context.Context, q request, lost int) (*survey,
 	return nil, Block{}, nil
 }
 
-// target returns a random block of the session's size, if possible not one to avoid.
-func (s *session) target(area Block, now int64) (b Block) {
-	const tries = 64
-	for range tries {
-		b = Block{uint32(s.rand.IntN(1 << (uint8(s.config.NodeBits) - area.Size))),
-			uint8(s.config.NodeBits)}
-		if !s.role.avoid(s, b, now) {
-			break
-		}
-	}
-	return b
+// target returns a random block of the session's size.
+func (s *session) target(area Block) Block {
+	size := uint8(s.config.NodeBits)
+	return Block{uint32(s.rand.IntN(1 << (size - area.Size))), size}
 }
 
 // patience returns for how many ticks a block that find chooses may have to wait. A mixed realm
