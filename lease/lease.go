@@ -66,11 +66,12 @@ type Config struct {
 	Once bool
 	// Wait makes [Acquire] wait instead of failing with [ErrFull], [ErrLead] or [ErrBusy].
 	Wait bool
-	// [Acquire] calls Retry, if it is not nil, after several tries that have failed. The reason of
-	// their failure can pass: for example, a store does not answer. If it returns true, Acquire tries again.
-	// If it returns false, Acquire fails, also with Wait. All tries of one Acquire ask for the same
-	// grant. After a lost answer, a second Acquire gets a second node ID. So do not call Acquire
-	// again, but return true.
+	// Retry may be nil. It is asked after several tries have failed for a reason that can pass, for
+	// example because the store does not answer. If it returns true, Acquire tries again. If it
+	// returns false, Acquire fails, also with Wait.
+	//
+	// All tries of one Acquire ask for the same grant. After a lost answer, a second Acquire gets a
+	// second node ID. So do not call Acquire again, but return true.
 	Retry func(err error) bool
 
 	// Name is the holder's name, for people who look at leases. It may have up to 100 bytes of
