@@ -137,7 +137,7 @@ func newFinder(now time.Time, named ...*spec.Format) *finder {
 
 // inOrder returns formats in the order in which a text is tried. Formats that a text seldom fits by
 // chance come first: formats with a prefix, then formats such as UUIDs, then our formats.
-// Otherwise, the order is that of the table, and formats that are not in the table are last.
+// Otherwise, formats have the order of the table. Formats that are not in the table are last.
 func inOrder(formats []*spec.Format) []*spec.Format {
 	group := func(f *spec.Format) int {
 		switch {
