@@ -77,7 +77,7 @@ check-format: | go ## find Go files that gofmt would change
 	  { echo "run gofmt -w on these files:"; echo "$$files"; exit 1; }
 check-vet: | go ## find suspicious code with go vet
 	go vet work
-check-systems: | go ## compile for Windows, macOS, ARM and 32 bits; vet the code and its tests
+check-systems: | go ## compile for Windows, macOS, ARM and 32 bits; vet the tests for Windows, too
 	GOOS=windows go vet $(QUICK) $(PUBLISHED)
 	GOOS=darwin GOARCH=arm64 go vet $(QUICK) ./...
 	GOOS=darwin GOARCH=arm64 go build $(QUICK) $(PUBLISHED)

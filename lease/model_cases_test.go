@@ -21,7 +21,7 @@ func TestModel(t *testing.T) {
 		{"one block, two late changes", 2, model{ticks: 4, windows: 2, net: 2, release: true}},
 		{"one block, all together", 2,
 			model{procs: 3, ticks: 3, windows: 2, net: 1, release: true}},
-		{"three blocks", 1, model{ticks: 1, halves: true}},
+		{"three blocks", 0, model{ticks: 1, halves: true}},
 		{"three blocks, late changes", 1, model{ticks: 1, net: 1, halves: true}},
 		{"three blocks, release", 1, model{ticks: 1, halves: true, release: true}},
 		{"three blocks, three processes", 2, model{procs: 3, ticks: 1, halves: true}},

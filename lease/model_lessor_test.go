@@ -836,7 +836,7 @@ func TestModelFindsInLessors(t *testing.T) {
 		{"a node ID that is reclaimed with its last used tick", reclaimedTooMuch, deep,
 			served{ticks: 3, revisions: 4, release: true, reclaim: true, lives: 2}},
 	} {
-		if (c.states == deep || c.m.fence || c.m.crash) && testing.Short() {
+		if c.states == deep && testing.Short() {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {

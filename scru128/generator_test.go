@@ -65,7 +65,7 @@ func TestNew(t *testing.T) {
 		func(s conformance.Setup) *Generator { return newGenerator(t, s) }, New, NewString)
 }
 
-// With the system's entropy, NewString makes most IDs on the fast path.
+// With the system's entropy, NewString returns the texts of the IDs that New would make.
 func TestNewStringSystem(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	defer func(g *Generator) { global = g }(global)

@@ -92,7 +92,7 @@ func (c *Clock) Milli(counter uint64) int64 {
 }
 
 // Steady reports whether the clock keeps readings.
-func (c Clock) Steady() bool { return c.counter != nil }
+func (c *Clock) Steady() bool { return c.counter != nil }
 
 // Reading returns the last reading, from which counter value and for how many counts it is valid,
 // and how many more calls may use it. A clock that is read on each call returns a length of zero.

@@ -45,7 +45,7 @@ type Core struct {
 	Rand  Source
 
 	window   Window
-	windowed bool // the clock and the random bits are the defaults
+	windowed bool // the clock keeps readings, and the random bits are the default
 
 	format    *Format
 	allowance int64 // ticks
@@ -61,13 +61,13 @@ type Core struct {
 func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error {
 	c.format, c.lease, c.policy = f, l, o.RollbackPolicy
 	c.Clock, c.Rand = clock.System(), systemSource()
-	c.windowed = o.Clock == nil && o.Entropy == nil
 	if o.Clock != nil {
 		c.Clock = clock.Injected(o.Clock)
 	}
 	if o.Entropy != nil {
 		c.Rand = sourceOf(o.Entropy)
 	}
+	c.windowed = c.Clock.Steady() && o.Entropy == nil
 	c.SetAllowance(o.RollbackAllowance, c.TickLength())
 	switch {
 	case c.policy > sortid.RollbackWait:

@@ -110,11 +110,12 @@ func TestWindowIsShared(t *testing.T) {
 
 // A Core opens windows only for the system's clock and random bits, and only for the clock's tick.
 func TestOpen(t *testing.T) {
+	system := clock.System()
 	for name, test := range map[string]struct {
 		o     sortid.GeneratorOptions
 		opens bool
 	}{
-		"defaults": {opens: clock.System().Steady()},
+		"defaults": {opens: system.Steady()},
 		"clock":    {o: sortid.GeneratorOptions{Clock: time.Now}},
 		"entropy":  {o: sortid.GeneratorOptions{Entropy: crand.Reader}},
 	} {

@@ -330,7 +330,9 @@ func TestForkStorm(t *testing.T) {
 			if how == "exec is killed" {
 				_, watchdog := stat(e.pid("up"))
 				e.Process.Kill()
-				check.Soon(func() bool { return dead(watchdog) })
+				if !check.Soon(func() bool { return dead(watchdog) }) {
+					t.Error("the watchdog lives")
+				}
 			} else if o := e.outcome(); o.Code != 0 {
 				t.Errorf("%+v", o)
 			}
