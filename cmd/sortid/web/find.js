@@ -98,9 +98,12 @@ export class Finder {
     for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z]{10,}/g)) {
       if (run.length <= 42) found.push(this.#judge(text, run, index));
     }
-    let end = 0; // IDs in an ID do not count
-    return found.filter((match) => match).sort((a, b) => a.start - b.start)
-      .filter((match) => match.start >= end && (end = match.end));
+    let end = 0;
+    return found.filter((match) => match).sort((a, b) => a.start - b.start).filter((match) => {
+      if (match.start < end) return false; // an ID in an ID does not count
+      end = match.end;
+      return true;
+    });
   }
 
   #judgeWord(run, start) {
