@@ -29,8 +29,8 @@ var readers = []struct {
 	lib string
 	id  stored
 }{
-	{"scru64", pointer(must(gen64.Generate()))},
-	{"scru64-typed", pointer(typed.From[shortID](must(gen64.Generate())))},
+	{"scru64", pointer(generate64())},
+	{"scru64-typed", pointer(typed.From[shortID](generate64()))},
 	{"scru128", pointer(scru128.New())},
 	{"scru128-typed", pointer(typed.From[userID](scru128.New()))},
 	{"scru160", pointer(scru160.New())},
@@ -112,7 +112,7 @@ func BenchmarkUnmarshalText(b *testing.B) {
 
 // BenchmarkString is BenchmarkNewString without a new ID.
 func BenchmarkString(b *testing.B) {
-	id64, id128, id160, idE := must(gen64.Generate()), scru128.New(), scru160.New(), euid.New()
+	id64, id128, id160, idE := generate64(), scru128.New(), scru160.New(), euid.New()
 	id60, idXid := must(gen60.Generate()), xid.New()
 	b.Run("lib=scru64", func(b *testing.B) {
 		for b.Loop() {

@@ -8,13 +8,15 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchmath"
 )
 
 // Write writes a line of Go's benchmarks for one row. Each value is followed by its unit. If a row
-// has several lines, [Read] uses the line with the best first value.
+// has several lines, [Set.Get] summarizes them.
 func Write(w io.Writer, benchmark, row string, values ...any) {
 	name := "Benchmark" + benchmark + "/" + url.PathEscape(row)
 	fmt.Fprintln(w, append([]any{name, 1}, values...)...)
@@ -24,15 +26,14 @@ func Write(w io.Writer, benchmark, row string, values ...any) {
 type Set struct {
 	Config map[string]string // from "key: value" lines
 	rows   map[string][]string
-	values map[[2]string][]benchfmt.Value
+	values map[figure][]float64
 }
+
+type figure struct{ benchmark, row, unit string }
 
 // Read reads lines, and skips lines without results.
 func Read(r io.Reader) (*Set, error) {
-	s := &Set{
-		Config: map[string]string{}, rows: map[string][]string{},
-		values: map[[2]string][]benchfmt.Value{},
-	}
+	s := &Set{Config: map[string]string{}, rows: map[string][]string{}, values: map[figure][]float64{}}
 	lines := benchfmt.NewReader(r, "results")
 	for lines.Scan() {
 		if line, ok := lines.Result().(*benchfmt.Result); ok {
@@ -60,46 +61,37 @@ func (s *Set) add(line *benchfmt.Result) error {
 		return fmt.Errorf("benchmark %s: %w", name, err)
 	}
 	benchmark := string(name)
-	values := make([]benchfmt.Value, len(line.Values))
-	for i, v := range line.Values {
+	if !slices.Contains(s.rows[benchmark], row) {
+		s.rows[benchmark] = append(s.rows[benchmark], row)
+	}
+	for _, v := range line.Values {
 		if v.OrigUnit != "" { // benchfmt has converted the unit that was printed
 			v.Value, v.Unit = v.OrigValue, v.OrigUnit
 		}
-		values[i] = v
-	}
-	old, ok := s.values[[2]string{benchmark, row}]
-	if !ok {
-		s.rows[benchmark] = append(s.rows[benchmark], row)
-	}
-	if !ok || better(values[0], old[0]) {
-		s.values[[2]string{benchmark, row}] = values
+		f := figure{benchmark, row, v.Unit}
+		s.values[f] = append(s.values[f], v.Value)
 	}
 	return nil
-}
-
-// better reports whether a is better than b: greater for a rate, smaller for other units.
-func better(a, b benchfmt.Value) bool {
-	if strings.HasSuffix(a.Unit, "/s") {
-		return a.Value > b.Value
-	}
-	return a.Value < b.Value
 }
 
 // Rows returns the names of a benchmark's rows, in the order of their first lines.
 func (s *Set) Rows(benchmark string) []string { return s.rows[benchmark] }
 
-// Get returns the value of a row in a unit, if there is one.
-func (s *Set) Get(benchmark, row, unit string) (value float64, ok bool) {
-	for _, v := range s.values[[2]string{benchmark, row}] {
-		if v.Unit == unit {
-			return v.Value, true
-		}
+// Get returns the median of a row's values in a unit, if there are any. The spread is empty for one
+// value. Otherwise it is such as "4%": the true median is in this range around the median with a
+// probability of 95 %. With fewer than six values, it is "∞".
+func (s *Set) Get(benchmark, row, unit string) (median float64, spread string, ok bool) {
+	values := s.values[figure{benchmark, row, unit}]
+	if len(values) < 2 {
+		return append(values, 0)[0], "", len(values) == 1
 	}
-	return 0, false
+	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+	summary := benchmath.AssumeNothing.Summary(sample, 0.95)
+	return summary.Center, summary.PctRangeString(), true
 }
 
-// Value is like Get, but returns 0 if there is no value.
+// Value is like Get, but returns only the median, or 0 if there is no value.
 func (s *Set) Value(benchmark, row, unit string) float64 {
-	value, _ := s.Get(benchmark, row, unit)
-	return value
+	median, _, _ := s.Get(benchmark, row, unit)
+	return median
 }

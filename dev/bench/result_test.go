@@ -17,8 +17,10 @@ func TestResults(t *testing.T) {
 	Write(&lines, "Requests", "Redis", 10, "ids/s")
 	Write(&lines, "Requests", "net/http, empty", 30, "ids/s", 2.5, "ms/p50")
 	Write(&lines, "Requests", "net/http, empty", 25, "ids/s", 0.5, "ms/p50")
-	lines.WriteString("BenchmarkNew/lib=google-uuid-v7-2 \t 100\t 11.5 ns/op\t 17 B/op\n" +
-		"BenchmarkNew/lib=google-uuid-v7-2 \t 100\t 13.5 ns/op\t 15 B/op\n")
+	for range 3 {
+		lines.WriteString("BenchmarkNew/lib=google-uuid-v7-2 \t 100\t 11.5 ns/op\t 17 B/op\n" +
+			"BenchmarkNew/lib=google-uuid-v7-2 \t 100\t 13.5 ns/op\t 15 B/op\n")
+	}
 	s := check.Must(Read(&lines))(t)
 	if s.Config["goos"] != "linux" {
 		t.Errorf("configuration %v", s.Config)
@@ -30,18 +32,20 @@ func TestResults(t *testing.T) {
 	for _, test := range []struct {
 		benchmark, row, unit string
 		want                 float64
+		spread               string
 	}{
-		{"Requests", "net/http, empty", "ids/s", 30},
-		{"Requests", "net/http, empty", "ms/p50", 2.5}, // of the best line
-		{"Requests", "Redis", "ids/s", 10},
-		{"New", "google-uuid-v7", "ns/op", 11.5},
-		{"New", "google-uuid-v7", "B/op", 17},
+		{"Requests", "net/http, empty", "ids/s", 25, "∞"},
+		{"Requests", "net/http, empty", "ms/p50", 1.5, "∞"},
+		{"Requests", "Redis", "ids/s", 10, ""},
+		{"New", "google-uuid-v7", "ns/op", 12.5, "8%"},
+		{"New", "google-uuid-v7", "B/op", 16, "6%"},
 	} {
-		if got, ok := s.Get(test.benchmark, test.row, test.unit); !ok || got != test.want {
-			t.Errorf("%+v: got %v, %v", test, got, ok)
+		got, spread, ok := s.Get(test.benchmark, test.row, test.unit)
+		if !ok || got != test.want || spread != test.spread {
+			t.Errorf("%+v: got %v ± %s, %v", test, got, spread, ok)
 		}
 	}
-	if _, ok := s.Get("Requests", "Redis", "ms/p50"); ok {
+	if _, _, ok := s.Get("Requests", "Redis", "ms/p50"); ok {
 		t.Error("a value that no line has")
 	}
 }

@@ -176,8 +176,7 @@ type client func(context.Context) error
 func measureRates(t *testing.T, sortid string) {
 	redisServer := testserver.StartRedis(t, "--appendonly", "no")
 	postgres := testserver.StartPostgres(t)
-	// A node ID of one bit allows 33 million scru64 IDs a second.
-	s := serve(t, sortid, "bolt:"+filepath.Join(t.TempDir(), "s.db"), "--create", "--node-bits", "1")
+	s := serve(t, sortid, "bolt:"+filepath.Join(t.TempDir(), "s.db"), "--create")
 
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, postgres.URL)
@@ -239,7 +238,6 @@ func measureRates(t *testing.T, sortid string) {
 		{"net/http, with headers, limits and a log", 1,
 			get(serveFixed(t, "log"), "/v1/ids/scru128", 1)},
 		{"scru128", 1, get(s.url, "/v1/ids/scru128", 1)},
-		{"scru64, 1000 a request", 1000, get(s.url, "/v1/ids/scru64?n=1000", 1000)},
 		{"scru128, 1000 a request", 1000, get(s.url, "/v1/ids/scru128?n=1000", 1000)},
 	}
 	for _, connections := range []int{1, 64} {

@@ -56,7 +56,7 @@ func BenchmarkTypedNew(b *testing.B) {
 }
 
 func BenchmarkTypedString(b *testing.B) {
-	id, short := scru128.New(), must(gen64.Generate())
+	id, short := scru128.New(), generate64()
 	typedID, typedShort := typed.From[userID](id), typed.From[shortID](short)
 	other := must(typeid.New[typeID]())
 	b.Run("lib=scru128", func(b *testing.B) {
@@ -87,7 +87,7 @@ func BenchmarkTypedString(b *testing.B) {
 }
 
 func BenchmarkTypedAppend(b *testing.B) {
-	id, short := scru128.New(), must(gen64.Generate())
+	id, short := scru128.New(), generate64()
 	typedID, typedShort := typed.From[userID](id), typed.From[shortID](short)
 	buf := make([]byte, 0, 64)
 	b.Run("lib=scru128", func(b *testing.B) {
@@ -119,7 +119,7 @@ func BenchmarkTypedAppend(b *testing.B) {
 }
 
 func BenchmarkTypedParse(b *testing.B) {
-	id, short := scru128.New(), must(gen64.Generate())
+	id, short := scru128.New(), generate64()
 	s, t := id.String(), short.String()
 	other := must(typeid.New[typeID]()).String()
 	b.Run("lib=scru128", func(b *testing.B) {

@@ -55,12 +55,8 @@ func measureCLI(lines io.Writer, o options) error {
 
 func prepare(bin, dir string, lines int) (runs []run, err error) {
 	n, millions := fmt.Sprint(lines), float64(lines)/1e6
-	for _, s := range []string{"scru64", "scru128", "scru160", "euid"} {
-		args := []string{"new", s, "-n", n}
-		if s == "scru64" {
-			args = append(args, "--node", "0/1", "--allowance", "1h")
-		}
-		runs = append(runs, run{args: args, millions: millions})
+	for _, s := range []string{"scru128", "scru160", "euid"} {
+		runs = append(runs, run{args: []string{"new", s, "-n", n}, millions: millions})
 	}
 	file, part := filepath.Join(dir, "ids"), filepath.Join(dir, "part")
 	if err := writeIDs(bin, file, lines); err != nil {

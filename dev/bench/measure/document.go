@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -23,11 +24,11 @@ var parts string
 
 func (d *document) write(w io.Writer, part string, o options) error {
 	t, err := template.New("").Funcs(template.FuncMap{
-		"machine": d.machine, "count": func() int { return o.count },
-		"benchtime": func() string { return o.benchtime },
-		"config":    func(key string) string { return d.Config[key] },
-		"figure":    d.figure, "total": d.total,
-		"rows": d.Rows, "fastest": d.fastest, "list": func(rows ...string) []string { return rows },
+		"machine": func() string { return d.machine(part, o) },
+		"count":   func() int { return o.count },
+		"config":  func(key string) string { return d.Config[key] },
+		"figure":  d.figure, "total": d.total,
+		"rows": d.merged, "fastest": d.fastest, "list": func(rows ...string) []string { return rows },
 		"table": table, "column": d.column, "operation": d.operation,
 	}).Parse(parts)
 	if err != nil {
@@ -47,6 +48,18 @@ func (d *document) total(by float64, benchmark, unit string) (sum float64) {
 	return sum / by
 }
 
+// merged returns the rows of the first benchmark, and then the rows that only later ones have.
+func (d *document) merged(benchmarks ...string) (rows []string) {
+	for _, name := range benchmarks {
+		for _, row := range d.Rows(name) {
+			if !slices.Contains(rows, row) {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
+}
+
 type column struct {
 	title string
 	text  func(row string) string
@@ -55,10 +68,14 @@ type column struct {
 // column returns a column of a benchmark's values. A cell without a value is empty.
 func (d *document) column(title, format, benchmark, unit string) column {
 	return column{title, func(row string) string {
-		if value, ok := d.Get(benchmark, row, unit); ok {
+		value, spread, ok := d.Get(benchmark, row, unit)
+		switch {
+		case !ok:
+			return ""
+		case spread == "":
 			return fmt.Sprintf(" "+format, value)
 		}
-		return ""
+		return fmt.Sprintf(" "+format+" ± %s", value, spread)
 	}}
 }
 
@@ -66,6 +83,7 @@ var shows = map[string]func(string) string{
 	"plain": func(name string) string { return name },
 	"code":  func(name string) string { return "`" + name + "`" },
 	"bold": func(name string) string {
+		name = strings.Replace(name, "-a-second-long", ", a second long", 1)
 		if ours(name) {
 			return "**" + name + "**"
 		}
@@ -103,9 +121,21 @@ func ours(name string) bool {
 	return false
 }
 
-func (d *document) machine() string {
-	return fmt.Sprintf("%s, %d processors, %s/%s, %s", processor(), runtime.NumCPU(), runtime.GOOS,
-		runtime.GOARCH, cmp.Or(d.Config["toolchain"], runtime.Version()))
+// machine returns the command that measured, and where it ran.
+func (d *document) machine(part string, o options) string {
+	command := "make bench-" + part
+	if part == "go" {
+		command = "make bench"
+	}
+	text := "Measured by `" + command + "`"
+	if o.count > 0 {
+		text += fmt.Sprintf(" with %d rounds", o.count)
+	}
+	if o.benchtime != "" {
+		text += " of " + o.benchtime
+	}
+	return fmt.Sprintf("%s on %s, %d processors, %s/%s, %s", text, processor(), runtime.NumCPU(),
+		runtime.GOOS, runtime.GOARCH, cmp.Or(d.Config["toolchain"], runtime.Version()))
 }
 
 func processor() string {

@@ -71,25 +71,16 @@ func newestGo() string {
 	return name
 }
 
-// fastest returns the rows of the first benchmark, beginning with the fastest row. After them, it
-// returns the rows that only later benchmarks have.
-func (d *document) fastest(benchmarks ...string) (rows []string, err error) {
-	for _, name := range benchmarks {
-		took := func(row string) float64 {
-			return cmp.Or(d.Value(name, row, "ns/id"), d.Value(name, row, "ns/op"))
-		}
-		sorted := slices.SortedFunc(slices.Values(d.Rows(name)), func(a, b string) int {
-			return cmp.Or(cmp.Compare(took(a), took(b)), cmp.Compare(a, b))
-		})
-		if len(sorted) == 0 {
-			return nil, fmt.Errorf("no results for %s", name)
-		}
-		for _, row := range sorted {
-			if !slices.Contains(rows, row) {
-				rows = append(rows, row)
-			}
-		}
+// fastest returns the rows of a benchmark, beginning with the fastest row.
+func (d *document) fastest(benchmark string) ([]string, error) {
+	rows := slices.Clone(d.Rows(benchmark))
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("no results for %s", benchmark)
 	}
+	slices.SortFunc(rows, func(a, b string) int {
+		took := func(row string) float64 { return d.Value(benchmark, row, "ns/op") }
+		return cmp.Or(cmp.Compare(took(a), took(b)), cmp.Compare(a, b))
+	})
 	return rows, nil
 }
 

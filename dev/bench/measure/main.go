@@ -33,10 +33,10 @@ type options struct {
 
 var subcommands = map[string]subcommand{
 	"go":     {options{count: 10, benchtime: "200ms", bench: "."}, measureGo},
-	"cli":    {options{count: 5, scale: 1}, measureCLI},
+	"cli":    {options{count: 6, scale: 1}, measureCLI},
 	"db":     {options{count: 30, scale: 1}, measureDatabases},
-	"leases": {options{benchtime: "300x", scale: 1}, measureLeases},
-	"serve":  {options{count: 5, benchtime: "1500ms"}, measureServe},
+	"leases": {options{count: 6, benchtime: "300x", scale: 1}, measureLeases},
+	"serve":  {options{count: 6, benchtime: "1500ms"}, measureServe},
 	"soak":   {options{benchtime: "1h"}, measureSoak},
 }
 
@@ -57,11 +57,11 @@ func main() {
 	results := flags.String("results", "",
 		"a `FILE` with results to use, instead of measuring")
 	if o.count > 0 {
-		flags.IntVar(&o.count, "count", o.count, "number of repetitions; the best result is used")
+		flags.IntVar(&o.count, "count", o.count, "number of rounds; with less than six, the spread is unknown")
 	}
 	if o.benchtime != "" {
 		flags.StringVar(&o.benchtime, "benchtime", o.benchtime,
-			"time of each repetition, or 300x for 300 calls")
+			"time of each round, or 300x for 300 calls")
 	}
 	if o.bench != "" {
 		flags.StringVar(&o.bench, "bench", o.bench,

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -66,8 +65,7 @@ func (p *pair) measure(lines io.Writer, bin string, count int) error {
 			return fmt.Errorf("%s %q prints something else", r.program, r.args)
 		}
 	}
-	var ratios, work, parallel []float64
-	peak := 0.0
+	bench.Write(lines, "Goals", p.title, p.goal, "ratio")
 	for range count {
 		ours, err := p.ours.start(bin, io.Discard)
 		if err != nil {
@@ -83,19 +81,10 @@ func (p *pair) measure(lines io.Writer, bin string, count int) error {
 				slowest = s
 			}
 		}
-		ratios = append(ratios, ours.wall/slowest.wall)
-		work = append(work, ours.cpu/slowest.cpu)
-		parallel = append(parallel, ours.cpu/ours.wall)
-		peak = max(peak, ours.peak)
+		bench.Write(lines, "Pairs", p.title, ours.wall/slowest.wall, "ratio",
+			ours.cpu/slowest.cpu, "cpu-ratio", ours.cpu/ours.wall, "cpu/wall", ours.peak, "MB-peak")
 	}
-	bench.Write(lines, "Pairs", p.title, median(ratios), "ratio", p.goal, "goal", median(work),
-		"cpu-ratio", median(parallel), "cpu/wall", peak, "MB-peak")
 	return nil
-}
-
-func median(all []float64) float64 {
-	slices.Sort(all)
-	return all[len(all)/2]
 }
 
 // floors compares with command floor.

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"syscall"
 
 	"github.com/sortid/sortid/dev/bench"
@@ -33,16 +32,13 @@ func measureStart(lines io.Writer, bin, dir string, runs int) error {
 	starts := []struct {
 		title string
 		args  []string
-		ms    []float64
-		fault []float64
 	}{
-		{title: "hello, a program in Go", args: []string{program}},
-		{title: "sortid 036z951mhjikzik2gsl81gr7l", args: []string{bin, "036z951mhjikzik2gsl81gr7l"}},
-		{title: "sortid new", args: []string{bin, "new"}},
+		{"hello, a program in Go", []string{program}},
+		{"sortid 036z951mhjikzik2gsl81gr7l", []string{bin, "036z951mhjikzik2gsl81gr7l"}},
+		{"sortid new", []string{bin, "new"}},
 	}
 	for range runs {
-		for i := range starts {
-			s := &starts[i]
+		for _, s := range starts {
 			cmd := exec.Command(s.args[0], s.args[1:]...)
 			cmd.Stderr = os.Stderr
 			if _, err := cmd.Output(); err != nil {
@@ -50,15 +46,8 @@ func measureStart(lines io.Writer, bin, dir string, runs int) error {
 			}
 			usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 			cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-			s.ms = append(s.ms, cpu.Seconds()*1000)
-			s.fault = append(s.fault, float64(usage.Minflt))
+			bench.Write(lines, "Start", s.title, cpu.Seconds()*1000, "ms", usage.Minflt, "faults")
 		}
-	}
-	for _, s := range starts {
-		slices.Sort(s.ms)
-		slices.Sort(s.fault)
-		bench.Write(lines, "Start", s.title, s.ms[runs/2], "ms", s.fault[runs/2], "faults",
-			float64(runs), "runs")
 	}
 	return nil
 }
