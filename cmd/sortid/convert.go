@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -51,12 +50,10 @@ func convertCommand(c *console.Console) *cobra.Command {
 				return console.UsageError(err)
 			}
 		}
-		return input.Texts(c, args, workersOf(in, false, func(in *inspect.Reader, b []byte,
-			text string, now time.Time) ([]byte, error) {
-			var r inspect.Reading
-			err := in.Read(&r, text, now)
+		return input.Texts(c, args, workersOf(in, false, func(b []byte, r *inspect.Reading,
+			err error) ([]byte, error) {
 			if err == nil {
-				b, err = to.append(b, &r)
+				b, err = to.append(b, r)
 			}
 			return append(b, '\n'), err
 		}))

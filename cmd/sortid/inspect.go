@@ -70,10 +70,8 @@ func inspection(c *console.Console,
 		}
 		command := cmd == cmd.Root()                 // the first argument may be a misspelt command
 		inOrder := command || output.Value == "card" // a result depends on the texts before
-		return input.Texts(c, args, workersOf(in, inOrder, func(in *inspect.Reader, b []byte,
-			text string, now time.Time) ([]byte, error) {
-			var r inspect.Reading
-			err := in.Read(&r, text, now)
+		return input.Texts(c, args, workersOf(in, inOrder, func(b []byte, r *inspect.Reading,
+			err error) ([]byte, error) {
 			if command {
 				if inspect.Unlike(err) {
 					return b, console.UsageError(flags.NoCommand(cmd, args))
@@ -81,29 +79,30 @@ func inspection(c *console.Console,
 				command = false
 			}
 			if err == nil && split {
-				err = splitNode(&r, *size)
+				err = splitNode(r, *size)
 			}
 			if err != nil {
 				return b, err
 			}
-			return write(b, &r)
+			return write(b, r)
 		}))
 	}
 }
 
-// workersOf returns workers that read texts, each with a Reader of its own. If inOrder is true, it
-// returns only one worker.
-func workersOf(in inspect.Reader, inOrder bool, appendResult func(in *inspect.Reader, b []byte,
-	text string, now time.Time) ([]byte, error)) []input.Worker {
+// workersOf returns workers that read texts, each with a Reader of its own. The function appends the
+// result for a reading, or for an error. If inOrder is true, there is only one worker.
+func workersOf(in inspect.Reader, inOrder bool,
+	result func(b []byte, r *inspect.Reading, err error) ([]byte, error)) []input.Worker {
 	workers := make([]input.Worker, ordered.Workers())
 	if inOrder {
 		workers = workers[:1]
 	}
 	for i := range workers {
-		own := in
+		own, r := in, new(inspect.Reading)
 		workers[i] = input.Worker{Judge: &own.Judge, Append: func(b []byte, text string,
 			now time.Time) ([]byte, error) {
-			return appendResult(&own, b, text, now)
+			err := own.Read(r, text, now)
+			return result(b, r, err)
 		}}
 	}
 	return workers
