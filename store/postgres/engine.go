@@ -9,8 +9,7 @@ import (
 
 // postgreSQL matches the version() of PostgreSQL, also in the packages of distributions. Servers
 // that are derived from PostgreSQL add something else.
-var postgreSQL = regexp.MustCompile(
-	`^PostgreSQL \d+(\.\d+)?( \((\w+ \d[^)]*|Homebrew|Postgres\.app)\))?(,| on) `)
+const postgreSQL = `^PostgreSQL \d+(\.\d+)?( \((\w+ \d[^)]*|Homebrew|Postgres\.app)\))?(,| on) `
 
 // engine returns the conditions that follow from the version() of a server, or [lease.ErrUnsafe].
 func engine(version string) (conditions []string, err error) {
@@ -23,7 +22,7 @@ func engine(version string) (conditions []string, err error) {
 		return nil, connect.Unsafe(refusal, version, "YugabyteDB refuses a change with the error "+
 			"40001 if another one came first, where PostgreSQL changes 0 rows, and its fsync is "+
 			"a setting without effect")
-	case !postgreSQL.MatchString(version):
+	case !regexp.MustCompile(postgreSQL).MatchString(version):
 		return []string{connect.NotTested(version, "PostgreSQL")}, nil
 	}
 	return nil, nil
