@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/sortid/sortid/store/internal/connect"
@@ -64,6 +65,9 @@ func check(c jetstream.StreamConfig) error {
 	case c.NoAck || c.PersistMode == jetstream.AsyncPersistMode:
 		return unsafe("it does not acknowledge messages, or does so before they are stored; " +
 			"make a new bucket")
+	case c.Replicas > 1 && c.Duplicates < 10*time.Second:
+		return unsafe("it forgets the IDs of messages after %v, want at least 10 s, because with "+
+			"replicas a message may come twice"+edit+"--dupe-window 2m", c.Duplicates)
 	case c.AllowDirect:
 		return unsafe("direct gets are on, so a replica or a mirror may answer with an old " +
 			"record" + edit + "--no-allow-direct, or let this program make the bucket")

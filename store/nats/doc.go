@@ -25,7 +25,8 @@
 //
 //   - the bucket is in files, and acknowledges only what is stored. It has no maximal age, no
 //     limits that discard old messages, no mirrors, no sources and no direct gets (which "nats kv
-//     add" turns on). Otherwise Open fails with [lease.ErrUnsafe];
+//     add" turns on). With replicas, it remembers the IDs of messages for ten seconds or more.
+//     Otherwise Open fails with [lease.ErrUnsafe];
 //   - each server has jetstream { sync_interval: always }, which needs version 2.10. Clients cannot
 //     see this setting, so [Store.Conditions] names it unless the URL has sync=always;
 //   - there is one replica. With several replicas, a leader that is cut off may answer with an old

@@ -3,6 +3,7 @@ package nats
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,6 +46,7 @@ type Store struct {
 	stream     jetstream.Stream   // the bucket, for reads and writes of one key
 	bucket     jetstream.KeyValue // the bucket, for List and Realms
 	name       string
+	replicated bool // the bucket has several replicas
 	conditions []string
 }
 
@@ -124,6 +126,7 @@ func use(ctx context.Context, conn *nats.Conn, options Options, create bool) (*S
 	if err := check(config); err != nil {
 		return nil, s.failed("use the bucket", err)
 	}
+	s.replicated = config.Replicas > 1
 	if s.conditions, err = conditions(config.Replicas, options.SyncAlways,
 		conn.ConnectedServerVersion()); err != nil {
 		return nil, s.failed("use the server", err)
@@ -185,18 +188,57 @@ func (s *Store) read(ctx context.Context, realm string,
 func (s *Store) write(ctx context.Context, changes []lease.Change, values []string,
 	was []uint64) ([]uint64, error) {
 	key := key(changes[0].Prev.Realm, changes[0].Prev.Block)
-	ack, err := s.publish(ctx, key, []byte(values[0]),
-		jetstream.WithExpectLastSequencePerSubject(was[0]))
-	var refused *jetstream.APIError
+	seq, err := s.replace(ctx, key, values[0], was[0], rand.Text())
 	switch {
-	case err == nil:
-		return []uint64{ack.Sequence}, nil
-	case errors.As(err, &refused) &&
-		(refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
-			refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant):
+	case err != nil:
+		return nil, s.failed("write "+key, err)
+	case seq == 0:
 		return nil, nil
 	}
-	return nil, s.failed("write "+key, err)
+	return []uint64{seq}, nil
+}
+
+// replace returns the sequence number of the new message, or 0 if the key's message is not the one
+// with the number was.
+//
+// With replicas, two servers can believe that they are the leader, and get the same message. One may
+// accept it, while the other one refuses it. So a refusal is final only if the server has a later
+// message. Otherwise, replace sends the message again. Its ID prevents that it is stored twice, and a
+// server that has stored it confirms it again.
+func (s *Store) replace(ctx context.Context, key, value string, was uint64, id string) (uint64,
+	error) {
+	options := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(was)}
+	if s.replicated {
+		options = append(options, jetstream.WithMsgID(id))
+	}
+	for wait := 10 * time.Millisecond; ; wait *= 2 {
+		ack, err := s.publish(ctx, key, []byte(value), options...)
+		if err == nil {
+			return ack.Sequence, nil
+		}
+		var refused *jetstream.APIError
+		if !errors.As(err, &refused) || !slices.Contains(refusals, refused.ErrorCode) {
+			return 0, err
+		}
+		var now uint64
+		fmt.Sscanf(refused.Description, "wrong last sequence: %d", &now) // may have no number
+		if now > was || !s.replicated {
+			return 0, nil
+		}
+		if wait > time.Second {
+			return 0, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return 0, err
+		}
+	}
+}
+
+var refusals = []jetstream.ErrorCode{
+	jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant,
+	10158, // a message with this ID is on its way
 }
 
 func (s *Store) publish(ctx context.Context, key string, value []byte,

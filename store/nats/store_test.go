@@ -83,6 +83,31 @@ func TestReplicas(t *testing.T) {
 	faulttest.Cluster(t, s, servers[:1], func(int, lease.Record) { current(t, js) })
 }
 
+// With replicas, a message can be sent twice, and a server can refuse it because it lacks others.
+func TestReplace(t *testing.T) {
+	s := open(t, testserver.NATS(t))
+	s.replicated = true
+	first, err := s.replace(t.Context(), "realm.x", "one", 0, "first")
+	if err != nil || first == 0 {
+		t.Fatal(first, err)
+	}
+	const later = 1 << 40 // than the server's message
+	for _, c := range []struct {
+		name, id  string
+		was, want uint64
+		fail      bool
+	}{
+		{"again", "first", 0, first, false},
+		{"by another client", "other", 0, 0, false},
+		{"by an old server", "third", later, 0, true},
+	} {
+		got, err := s.replace(t.Context(), "realm.x", "one", c.was, c.id)
+		if got != c.want || (err != nil) != c.fail {
+			t.Errorf("%s: %d, %v, want %d", c.name, got, err, c.want)
+		}
+	}
+}
+
 func current(t *testing.T, js jetstream.JetStream) {
 	t.Helper()
 	var err error
@@ -186,6 +211,11 @@ func TestUnsafe(t *testing.T) {
 	async.PersistMode = jetstream.AsyncPersistMode
 	if err := check(async); !errors.Is(err, lease.ErrUnsafe) {
 		t.Errorf("asynchronous: %v", err)
+	}
+	forgets := good("x") // one server makes no replicas
+	forgets.Replicas, forgets.Duplicates = 3, 9*time.Second
+	if err := check(forgets); !errors.Is(err, lease.ErrUnsafe) {
+		t.Errorf("message IDs for nine seconds: %v", err)
 	}
 	if _, err := js.CreateKeyValue(t.Context(),
 		jetstream.KeyValueConfig{Bucket: "people"}); err != nil {
