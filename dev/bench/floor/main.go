@@ -2,7 +2,7 @@
 // input, one in a line, and does the work with package scru128. It knows the format, reports no
 // errors, and prints the same bytes.
 //
-//	floor text|hex|int|uuid|time|short|json [REASON]
+//	floor text|hex|int|uuid|time|short|json [END]
 package main
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/sortid/sortid/scru128"
 )
 
-// reason is the member "reason" of JSON.
-var reason = "the format was given"
+// end is the end of a JSON object, which is the same for all IDs.
+var end string
 
 var outputs = map[string]func(b []byte, id scru128.ID, text string) []byte{
 	"text":  appendText,
@@ -33,11 +33,11 @@ var outputs = map[string]func(b []byte, id scru128.ID, text string) []byte{
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) < 2 || outputs[os.Args[1]] == nil {
-		log.Fatal("usage: floor text|hex|int|uuid|time|short|json [REASON]")
+		log.Fatal("usage: floor text|hex|int|uuid|time|short|json [END]")
 	}
 	output := outputs[os.Args[1]]
 	if len(os.Args) > 2 {
-		reason = os.Args[2]
+		end = os.Args[2]
 	}
 	out := bufio.NewWriterSize(os.Stdout, 64<<10)
 	lines := bufio.NewScanner(os.Stdin)
@@ -130,8 +130,5 @@ func appendJSON(b []byte, id scru128.ID, text string) []byte {
 		b = append(append(append(b, '"'), names[i]...), `":"`...)
 		b = append(strconv.AppendUint(b, v, 10), '"')
 	}
-	b = append(append(b, `},"input":"`...), text...)
-	b = append(b, `","encoding":"text","plausible":true,"reason":"`...)
-	b = append(append(b, reason...), `","others":[]}`...)
-	return b
+	return append(append(append(b, `},"input":"`...), text...), end...)
 }

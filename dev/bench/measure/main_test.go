@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/sortid/sortid/dev/bench"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 func TestReplacePart(t *testing.T) {
@@ -62,6 +64,19 @@ func TestParts(t *testing.T) {
 		if err != nil || !strings.HasPrefix(text.String(), "## ") ||
 			strings.Contains(text.String(), "%!") {
 			t.Errorf("%s: %v\n%s", name, err, &text)
+		}
+	}
+}
+
+// Command floor prints the same bytes as the command.
+func TestFloors(t *testing.T) {
+	testserver.Long(t, "builds programs")
+	bin, dir := testserver.Sortid(t), t.TempDir()
+	t.Chdir("../..") // floors builds the program there
+	pairs := check.Must(floors(bin, dir, 1000))(t)
+	for _, p := range pairs {
+		if err := p.measure(io.Discard, bin, 1); err != nil {
+			t.Errorf("%s: %v", p.title, err)
 		}
 	}
 }

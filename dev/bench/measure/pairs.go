@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/dev/bench"
+	"github.com/sortid/sortid/scru128"
 )
 
 // A pair is a command of sortid, and other programs that do the same. If there are several, the
@@ -100,24 +102,42 @@ func floors(bin, dir string, lines int) (pairs []pair, err error) {
 		return nil, err
 	}
 	add := func(goal float64, title string, work []string, args ...string) {
-		pairs = append(pairs, pair{title: title, goal: goal,
+		pairs = append(pairs, pair{title: title + ", floor", goal: goal,
 			ours:  run{args: append(args, "-"), input: ids},
 			peers: []run{{program: floor, args: work, input: ids}}})
 	}
-	const guessed = "25 Base36 digits, and its time is plausible"
 	const named = "--format=scru128"
-	add(2.5, "inspect -o json, named", []string{"json"}, "inspect", "-o", "json", named)
-	add(5, "inspect -o json, guessed", []string{"json", guessed}, "inspect", "-o", "json")
-	add(3, "inspect -o short, named", []string{"short"}, "inspect", "-o", "short", named)
-	add(6, "inspect -o short, guessed", []string{"short"}, "inspect", "-o", "short")
+	for _, a := range []struct {
+		title  string
+		format []string
+		goal   float64 // for JSON
+	}{{"named", []string{named}, 2.5}, {"guessed", nil, 5}} {
+		args := append([]string{"inspect", "-o", "json"}, a.format...)
+		end, err := jsonEnd(bin, args)
+		if err != nil {
+			return nil, err
+		}
+		add(a.goal, "inspect -o json, "+a.title, []string{"json", end}, args...)
+		add(a.goal+1, "inspect -o short, "+a.title, []string{"short"},
+			append([]string{"inspect", "-o", "short"}, a.format...)...)
+	}
 	for _, to := range []string{"text", "hex", "int", "uuid"} {
 		add(1.35, "convert --to "+to, []string{to}, "convert", "--to", to, named)
 	}
 	add(2.2, "convert --to time", []string{"time"}, "convert", "--to", "time", named)
-	for i := range pairs {
-		pairs[i].title += ", floor"
-	}
 	return pairs, nil
+}
+
+// jsonEnd returns what follows the input in the JSON object of an ID. It is the same for all IDs of
+// the format.
+func jsonEnd(bin string, args []string) (string, error) {
+	id := scru128.NewString()
+	object, err := exec.Command(bin, append(args, id)...).Output()
+	_, end, ok := bytes.Cut(object, []byte(`"input":"`+id))
+	if err == nil && !ok {
+		err = fmt.Errorf("no input in %s", object)
+	}
+	return strings.TrimSpace(string(end)), err
 }
 
 // A logKind is a log that services write. The second argument of line is the number of the line.
