@@ -76,7 +76,8 @@ func describe(cmd *cobra.Command) {
 
 // pathName returns a command's path without the program's name, as in "lease-exec".
 func pathName(cmd *cobra.Command) string {
-	return strings.TrimPrefix(pageName(cmd), cmd.Root().Name()+"-")
+	path := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
+	return strings.TrimPrefix(path, cmd.Root().Name()+"-")
 }
 
 // unnamed returns the formats that scan finds without --format.

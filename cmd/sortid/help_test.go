@@ -77,19 +77,20 @@ func TestManPages(t *testing.T) {
 			}
 		})
 		for line := range strings.Lines(cmd.Example) {
-			if line = roff(line); !strings.Contains(page, line) {
+			line = strings.ReplaceAll(strings.ReplaceAll(line, `\`, `\\`), "-", `\-`)
+			if !strings.Contains(page, line) {
 				t.Errorf("%s: no line %q in %s", name, line, page)
 			}
 		}
 	})
 }
 
-func TestRoff(t *testing.T) {
+func TestMarkdown(t *testing.T) {
 	for text, want := range map[string]string{
-		"a 'b'\n.c\\d\n-e":    ".PP\na \\(aqb\\(aq\n\\&.c\\ed\n\\-e\n",
-		"a:\n\n  b\n  c\n\nd": ".PP\na:\n.PP\n.EX\n  b\n  c\n.EE\n.PP\nd\n",
+		"a *b*\n- c\n  d":     "a \\*b\\*\n- c\n  d",
+		"a:\n\n  b\n  c\n\nd": "a:\n\n      b\n      c\n\nd",
 	} {
-		if got := roffParagraphs(text); got != want {
+		if got := markdown(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
