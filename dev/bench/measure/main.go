@@ -35,7 +35,7 @@ var subcommands = map[string]subcommand{
 	"go":     {options{count: 10, benchtime: "200ms", bench: "."}, measureGo},
 	"cli":    {options{count: 6, scale: 1}, measureCLI},
 	"db":     {options{count: 30, scale: 1}, measureDatabases},
-	"leases": {options{count: 6, benchtime: "300x", scale: 1}, measureLeases},
+	"leases": {options{benchtime: "300x", scale: 1}, measureLeases},
 	"serve":  {options{count: 6, benchtime: "1500ms"}, measureServe},
 	"soak":   {options{benchtime: "1h"}, measureSoak},
 }
