@@ -110,7 +110,7 @@ func (l *StoreLessor) now(ctx context.Context) (t time.Time, err error) {
 	if l.alone {
 		t, err = l.store.Time(ctx)
 	} else {
-		t, err = l.times.do(ctx, l.store.Time)
+		t, err = l.times.doShort(ctx, l.store.Time)
 	}
 	if errors.Is(err, ErrNoTime) {
 		return l.options.Now().Round(0), nil
@@ -135,7 +135,7 @@ func (l *StoreLessor) freshRoot(ctx context.Context, realm string) (root Record,
 	if l.alone {
 		root, err = read(ctx)
 	} else {
-		root, err = r.roots.do(ctx, read)
+		root, err = r.roots.doShort(ctx, read)
 	}
 	if err == nil {
 		r.mu.Lock()

@@ -45,6 +45,31 @@ func (s *share[T]) do(ctx context.Context, read func(context.Context) (T, error)
 	}
 }
 
+// doShort is like do, for a read of one request. If few others read, the caller reads by itself,
+// which saves a change of goroutines and back.
+func (s *share[T]) doShort(ctx context.Context,
+	read func(context.Context) (T, error)) (T, error) {
+	s.mu.Lock()
+	if s.running == shareReads {
+		s.mu.Unlock()
+		return s.do(ctx, read)
+	}
+	s.running++
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.next == nil {
+			s.running--
+		} else {
+			go s.run(context.WithoutCancel(ctx), read)
+		}
+	}()
+	limited, cancel := context.WithTimeout(ctx, shareLimit)
+	defer cancel()
+	return read(limited)
+}
+
 func (s *share[T]) run(ctx context.Context, read func(context.Context) (T, error)) {
 	for {
 		s.mu.Lock()
