@@ -434,10 +434,18 @@ type part struct {
 }
 
 func readPart(records *bbolt.Bucket, realm string, first []byte) (p part, err error) {
+	split, err := newSplitText(realm)
+	if err != nil {
+		return p, err
+	}
 	err = each(records, realm, first, func(k, v []byte) (more bool, err error) {
 		if len(p.records) == maxPart {
 			p.next = bytes.Clone(k)
 			return false, nil
+		}
+		if r, ok := split.decode(k, v); ok {
+			p.records = append(p.records, r)
+			return true, nil
 		}
 		r, err := decode(k, v)
 		if err == nil && r.Realm == realm { // for realm "a", this skips the records of "a/b"
@@ -447,6 +455,29 @@ func readPart(records *bbolt.Bucket, realm string, first []byte) (p part, err er
 		return true, err
 	})
 	return p, err
+}
+
+// A splitText is the JSON of a block that was split once, and never leased. A large realm has more of
+// these records than leases. They differ only in the block, so to compare texts is enough.
+type splitText struct {
+	record     lease.Record
+	head, tail []byte // before and after the block
+	text       []byte
+}
+
+func newSplitText(realm string) (t splitText, err error) {
+	t.record = lease.Record{Realm: realm, Revision: 1, State: lease.Split}
+	text, err := json.Marshal(t.record)
+	t.head, t.tail, _ = bytes.Cut(text, []byte(`"block":"0/0"`))
+	return t, err
+}
+
+// decode reports whether v has this text.
+func (t *splitText) decode(k, v []byte) (r lease.Record, ok bool) {
+	block := k[len(t.record.Realm)+1:]
+	t.text = fmt.Appendf(t.text[:0], `%s"block":"%s"%s`, t.head, block, t.tail)
+	r = t.record
+	return r, bytes.Equal(v, t.text) && r.Block.UnmarshalText(block) == nil
 }
 
 // each calls f for the records of a realm from the key first on, while f returns true.

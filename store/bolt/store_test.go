@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -160,6 +161,29 @@ func TestChangeBetweenPartsOfAList(t *testing.T) {
 		<-s.mutex
 		wg.Wait()
 	})
+}
+
+// List reads the text of most split blocks without a decoder. It must return the same as Get.
+func TestListOfSplitBlocks(t *testing.T) {
+	_, url := temp(t)
+	s := must(t, url)
+	for _, realm := range []string{"a", "a/1", "0/0", `"block":"0/0"`, "<é>@0123456789abcdef"} {
+		var want []lease.Record
+		for i, state := range []lease.State{lease.Split, lease.Split, lease.Merging, lease.Whole} {
+			for j, revision := range []uint64{1, 2} {
+				r := lease.Record{Realm: realm, Block: lease.Block{NodeID: uint32(2*i + j), Size: 9},
+					Revision: revision, State: state}
+				if i == 0 {
+					r.HWM = 1
+				}
+				faulttest.Change(t, s, lease.Record{Realm: realm, Block: r.Block}, r)
+				want = append(want, r)
+			}
+		}
+		if got := check.Must(s.List(t.Context(), realm))(t); !slices.Equal(got, want) {
+			t.Errorf("realm %q: got %+v, want %+v", realm, got, want)
+		}
+	}
 }
 
 // A read that shares the file with a change gets its answer even if the change fails.
