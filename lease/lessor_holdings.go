@@ -51,42 +51,82 @@ func (l *StoreLessor) count(ctx context.Context, root Record) (*census, error) {
 	if err != nil {
 		return nil, err
 	}
-	records, err := l.store.List(ctx, c.space)
-	if err != nil {
-		return nil, fmt.Errorf("lease: realm %q: cannot list the node IDs: %w", root.Realm, err)
-	}
 	now, terms := root.Terms.At(t), root.Terms
-	for _, r := range records {
-		if r.Block.Size < 1 || r.Block.Size > MaxBits || r.State != Whole {
-			continue
+	var all blockStates
+	if err := scan(ctx, l.store, c.space, func(r Record) {
+		if r.Block.Size < 1 || r.Block.Size > MaxBits {
+			return
 		}
+		all = append(all, blockState{r.Block, r.State, r.Held(now), r.HWM})
 		switch stateOf(r, now, terms.Lead) {
 		case Held:
 			c.held++
 		case Waiting:
 			c.waiting++
 		default:
-			continue
+			return
 		}
 		c.blocks = append(c.blocks, r.Block)
+	}); err != nil {
+		return nil, fmt.Errorf("lease: realm %q: cannot list the node IDs: %w", root.Realm, err)
 	}
 	slices.SortFunc(c.blocks, compareOrder)
 	unit := terms.Only
 	if unit == 0 {
 		unit = min(8, terms.Bits)
 	}
-	v := newSurvey(records, root.HWM, now, uint8(unit), false)
-	for _, u := range v.regions {
-		if u.hwm <= now+terms.Lead {
-			c.free += u.count(uint8(unit))
-		}
-	}
+	c.free = all.sorted().free(Block{}, uint8(unit), root.HWM, now+terms.Lead)
 	if terms.Only != 0 {
 		c.waiting = max(c.waiting, 1<<unit-c.held-c.free)
 	}
 	c.share = float64(c.free) / float64(int(1)<<unit)
 	c.took = time.Since(c.began)
 	return c, nil
+}
+
+// A blockState is what must be known of a record to count free blocks. A realm can have millions of
+// records.
+type blockState struct {
+	block Block
+	state State
+	held  bool
+	hwm   int64
+}
+
+// blockStates are of a block and its parts, in the order of compareOrder. A missing one is
+// Retired.
+type blockStates []blockState
+
+func (all blockStates) sorted() blockStates {
+	slices.SortFunc(all, func(a, b blockState) int { return compareOrder(a.block, b.block) })
+	return all
+}
+
+// free returns how many blocks of a size in block b can be granted up to a tick. Larger blocks
+// count as many, and a block with parts counts if all of them can be granted. The parameter hwm is
+// the highest HWM of the blocks that contain b.
+func (all blockStates) free(b Block, size uint8, hwm, until int64) int {
+	is := blockState{block: b}
+	if b == (Block{}) {
+		is.state = Split
+	}
+	if len(all) > 0 && all[0].block == b {
+		is, all = all[0], all[1:]
+	}
+	if hwm = max(hwm, is.hwm); is.held || hwm > until {
+		return 0
+	}
+	if is.state == Retired || is.state == Whole {
+		return 1 << max(0, int(size)-int(b.Size))
+	}
+	left, right := b.child(0), b.child(1)
+	i, _ := slices.BinarySearchFunc(all, right,
+		func(s blockState, b Block) int { return compareOrder(s.block, b) })
+	n, m := all[:i].free(left, size, hwm, until), all[i:].free(right, size, hwm, until)
+	if b.Size >= size {
+		return min(n, m)
+	}
+	return n + m
 }
 
 // compareOrder compares blocks in the order of node IDs, with each block before its parts.

@@ -3,6 +3,7 @@ package lease
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -71,6 +72,48 @@ func TestCountsWithSeveralSizes(t *testing.T) {
 			t.Errorf("got %+v", info)
 		}
 	})
+}
+
+// A count finds the same free blocks as a survey.
+func TestCountAgreesWithSurvey(t *testing.T) {
+	const now, lead, deepest = 10, 5, 6
+	r := rand.New(rand.NewPCG(1, 2))
+	var records []Record
+	var add func(b Block)
+	add = func(b Block) {
+		if r.IntN(8) == 0 {
+			return // no record
+		}
+		is := Record{Block: b, State: []State{Retired, Whole, Split, Split, Merging}[r.IntN(5)],
+			HWM: r.Int64N(20)}
+		if is.State == Whole && r.IntN(2) == 0 {
+			is.Owner, is.Deadline = Owner{1}, r.Int64N(20)
+		}
+		records = append(records, is)
+		if b.Size < deepest {
+			add(b.child(0))
+			add(b.child(1))
+		}
+	}
+	for range 1000 {
+		records = nil
+		add(Block{0, 1})
+		add(Block{1, 1})
+		floor := r.Int64N(20)
+		for size := uint8(1); size <= deepest; size++ {
+			want := 0
+			for _, u := range newSurvey(records, floor, now, size, false).until(now + lead) {
+				want += u.count(size)
+			}
+			var all blockStates
+			for _, is := range records {
+				all = append(all, blockState{is.Block, is.State, is.Held(now), is.HWM})
+			}
+			if got := all.sorted().free(Block{}, size, floor, now+lead); got != want {
+				t.Fatalf("%d free blocks of %d bits, want %d: %+v", got, size, want, records)
+			}
+		}
+	}
 }
 
 func TestCreateRealm(t *testing.T) {

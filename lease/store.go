@@ -21,7 +21,8 @@ import (
 // If a change fails with an error, the store may have made it, or may make it later. All methods
 // should return when ctx ends.
 //
-// A Store can also be an [IdleCloser], and sometimes must be a [TimePrecisioner] or [Atomicity].
+// A Store can also be an [IdleCloser] or a [Scanner], and sometimes must be a [TimePrecisioner] or
+// [Atomicity].
 type Store interface {
 	// Get returns a record. If the record is missing, Get returns a Record with only Realm and
 	// Block set. The parameters realm and b may have any values.
@@ -76,6 +77,23 @@ func precisionOf(store Store) time.Duration {
 
 // An Atomicity is a [Store] that says whether CompareAndSetMany makes all changes or none.
 type Atomicity interface{ Atomic() bool }
+
+// A Scanner is a [Store] that can list a large realm in little memory. Scan calls f for each record
+// that List would return, until an error.
+type Scanner interface {
+	Scan(ctx context.Context, realm string, f func(Record)) error
+}
+
+func scan(ctx context.Context, store Store, realm string, f func(Record)) error {
+	if s, ok := store.(Scanner); ok {
+		return s.Scan(ctx, realm, f)
+	}
+	records, err := store.List(ctx, realm)
+	for _, r := range records {
+		f(r)
+	}
+	return err
+}
 
 // A Change replaces the record Prev of a block by Next.
 type Change struct{ Prev, Next Record }

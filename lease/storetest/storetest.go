@@ -238,6 +238,16 @@ func checkList(t *testing.T, s lease.Store, realm string, want []lease.Record) {
 	if err != nil {
 		t.Fatalf("List(%q): %v", realm, err)
 	}
+	if scanner, ok := s.(lease.Scanner); ok {
+		var scanned []lease.Record
+		err := scanner.Scan(t.Context(), realm, func(r lease.Record) {
+			scanned = append(scanned, r)
+		})
+		if err != nil || !slices.Equal(scanned, got) {
+			t.Fatalf("Scan(%q): %v, and other records than List:\n got %+v\nwant %+v", realm, err,
+				scanned, got)
+		}
+	}
 	order := func(a, b lease.Record) int {
 		return cmp.Or(cmp.Compare(a.Block.Size, b.Block.Size),
 			cmp.Compare(a.Block.NodeID, b.Block.NodeID))

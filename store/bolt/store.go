@@ -404,7 +404,6 @@ func checkPages(tx *bbolt.Tx) error {
 // maxPart limits how long a list keeps other calls waiting.
 const maxPart = 4096
 
-// List reads a realm in parts, so that other calls can come between.
 func (s *Store) List(ctx context.Context, realm string) (found []lease.Record, err error) {
 	n, err := view(ctx, s, func(records *bbolt.Bucket) (n int, err error) {
 		err = each(records, realm, []byte(realm+"/"), func(_, _ []byte) (bool, error) {
@@ -413,19 +412,33 @@ func (s *Store) List(ctx context.Context, realm string) (found []lease.Record, e
 		})
 		return n, err
 	})
-	found = make([]lease.Record, 0, n) // a realm can have so many that copies would hurt
-	for first := []byte(realm + "/"); first != nil && err == nil; {
-		var p part
-		from := first // view may return before its function does
-		p, err = view(ctx, s, func(records *bbolt.Bucket) (part, error) {
-			return readPart(records, realm, from)
-		})
-		found, first = append(found, p.records...), p.next
+	if err != nil {
+		return nil, err
 	}
+	found = make([]lease.Record, 0, n) // a realm can have so many that copies would hurt
+	err = s.Scan(ctx, realm, func(r lease.Record) { found = append(found, r) })
 	if err != nil {
 		return nil, err
 	}
 	return found, nil
+}
+
+// Scan reads a realm in parts, so that other calls can come between.
+func (s *Store) Scan(ctx context.Context, realm string, f func(lease.Record)) error {
+	for first := []byte(realm + "/"); first != nil; {
+		from := first // view may return before its function does
+		p, err := view(ctx, s, func(records *bbolt.Bucket) (part, error) {
+			return readPart(records, realm, from)
+		})
+		if err != nil {
+			return err
+		}
+		for _, r := range p.records {
+			f(r)
+		}
+		first = p.next
+	}
+	return nil
 }
 
 type part struct {
