@@ -258,7 +258,10 @@ func (s *Store) find(ctx context.Context) (t table, err error) {
 }
 
 func (s *Store) create(ctx context.Context) error {
-	err := s.exec(ctx, strings.Replace(Schema, "TABLE", "TABLE IF NOT EXISTS", 1))
+	err := s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, strings.Replace(Schema, "TABLE", "TABLE IF NOT EXISTS", 1))
+		return err
+	})
 	switch {
 	case err == nil:
 		return nil

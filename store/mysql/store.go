@@ -113,21 +113,34 @@ const (
 		WHERE realm = ? AND block = ? AND revision = ? AND hwm = ?`
 )
 
-// Get makes a small change after it has read the record. The server writes its log in order, so the
-// record and the change are then on the disk.
+// Get waits until the record is on the disk.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
-	records, err := s.GetMany(ctx, realm, []lease.Block{b})
+	found := map[lease.Block]lease.Record{}
+	_, err := connect.Read(ctx, connect.NoResult(func(ctx context.Context) error {
+		return s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
+			clear(found)
+			err := each(ctx, conn, collect(found, realm), getStatement, []byte(realm), b.String())
+			if err != nil || len(found) == 0 {
+				return err
+			}
+			return s.wait(ctx, conn, realm, b)
+		})
+	}))
 	if err != nil {
-		return lease.Record{}, err
+		return lease.Record{}, s.failed(err)
 	}
-	if records[0].Revision != 0 && !s.galera {
-		if _, err := connect.Read(ctx, connect.NoResult(func(ctx context.Context) error {
-			return s.exec(ctx, waitStatement, []byte(realm), b.String())
-		})); err != nil {
-			return lease.Record{}, s.failed(err)
-		}
+	return cmp.Or(found[b], lease.Record{Realm: realm, Block: b}), nil
+}
+
+// wait makes a small change to a record. The server writes its log in order, so all that the
+// connection has seen is then on the disk. If the server has crashed since, wait fails, because the
+// connection is broken.
+func (s *Store) wait(ctx context.Context, conn *sql.Conn, realm string, b lease.Block) error {
+	if s.galera {
+		return nil
 	}
-	return records[0], nil
+	_, err := conn.ExecContext(ctx, waitStatement, []byte(realm), b.String())
+	return err
 }
 
 // GetMany reads all records at one moment. Unlike Get, it does not wait until they are on the disk.
@@ -154,7 +167,15 @@ func (s *Store) GetMany(ctx context.Context, realm string,
 func (s *Store) records(ctx context.Context, realm, query string,
 	args ...any) (map[lease.Block]lease.Record, error) {
 	found := map[lease.Block]lease.Record{}
-	err := s.rows(ctx, func(scan func(...any) error) error {
+	if err := s.rows(ctx, collect(found, realm), query, args...); err != nil {
+		return nil, s.failed(err)
+	}
+	return found, nil
+}
+
+// collect returns a function that adds the record in a row.
+func collect(found map[lease.Block]lease.Record, realm string) func(func(...any) error) error {
+	return func(scan func(...any) error) error {
 		var (
 			readOnly string
 			block    sql.Null[string]
@@ -174,47 +195,53 @@ func (s *Store) records(ctx context.Context, realm, query string,
 		r, err := decode(realm, block.V, revision.V, hwm.V, record)
 		found[r.Block] = r
 		return err
-	}, query, args...)
-	if err != nil {
-		return nil, s.failed(err)
 	}
-	return found, nil
 }
 
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes all changes, or none.
+// CompareAndSetMany makes all changes, or none. If it refuses them, it waits until the record that
+// differs is on the disk. Otherwise, a crash could undo this record.
 func (s *Store) CompareAndSetMany(ctx context.Context,
 	changes []lease.Change) (done bool, err error) {
 	err = s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		refused := 0
 		if len(changes) == 1 {
 			done, err = change(ctx, conn, changes[0])
+		} else {
+			done, refused, err = changeAll(ctx, conn, changes)
+		}
+		if done || err != nil {
 			return err
 		}
-		tx, err := conn.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback() // does nothing after Commit
-		for _, c := range changes {
-			ok, err := change(ctx, tx, c)
-			if number(err) == numberDeadlock { // the server has rolled back tx
-				return nil
-			}
-			if !ok || err != nil {
-				return err
-			}
-		}
-		err = tx.Commit()
-		done = err == nil
-		return err
+		return s.wait(ctx, conn, changes[refused].Prev.Realm, changes[refused].Prev.Block)
 	})
 	if err != nil {
 		return false, s.failed(err)
 	}
 	return done, nil
+}
+
+func changeAll(ctx context.Context, conn *sql.Conn, changes []lease.Change) (done bool, refused int,
+	err error) {
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return false, 0, err
+	}
+	defer tx.Rollback() // does nothing after Commit
+	for i, c := range changes {
+		ok, err := change(ctx, tx, c)
+		if number(err) == numberDeadlock { // the server has rolled back tx
+			return false, i, nil
+		}
+		if !ok || err != nil {
+			return false, i, err
+		}
+	}
+	err = tx.Commit()
+	return err == nil, 0, err
 }
 
 func change(ctx context.Context, on interface {
@@ -277,7 +304,7 @@ func (s *Store) Time(ctx context.Context) (t time.Time, err error) {
 	return t, nil
 }
 
-// ask calls f once. The function f sends one request.
+// ask calls f once. The function f may send two requests, one after the other.
 func (s *Store) ask(ctx context.Context, f func(context.Context, *sql.Conn) error) error {
 	defer s.idle.Used()
 	conn, err := s.db.Conn(ctx)
@@ -290,33 +317,31 @@ func (s *Store) ask(ctx context.Context, f func(context.Context, *sql.Conn) erro
 	return err
 }
 
-func (s *Store) exec(ctx context.Context, statement string, args ...any) error {
-	return s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		_, err := conn.ExecContext(ctx, statement, args...)
-		return err
-	})
-}
-
 // rows calls f for each row of a query's result. If the answer is not complete in time, it sends
 // the query again, and f gets all rows again.
 func (s *Store) rows(ctx context.Context, f func(scan func(...any) error) error, query string,
 	args ...any) error {
 	_, err := connect.Read(ctx, connect.NoResult(func(ctx context.Context) error {
 		return s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
-			rows, err := conn.QueryContext(ctx, query, args...)
-			if err != nil {
-				return err
-			}
-			defer rows.Close()
-			for rows.Next() {
-				if err := f(rows.Scan); err != nil {
-					return err
-				}
-			}
-			return rows.Err()
+			return each(ctx, conn, f, query, args...)
 		})
 	}))
 	return err
+}
+
+func each(ctx context.Context, conn *sql.Conn, f func(scan func(...any) error) error, query string,
+	args ...any) error {
+	rows, err := conn.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 func decode(realm, block string, revision uint64, hwm int64,
