@@ -49,7 +49,8 @@ type Store interface {
 	// and from different moments, because callers only use them to choose or show blocks.
 	List(ctx context.Context, realm string) ([]Record, error)
 
-	// Realms returns the names of all realms. Each realm has a record of the zero Block.
+	// Realms returns the names of all realms. Each realm has a record of the zero Block. A realm
+	// that was made a moment ago may be missing.
 	Realms(ctx context.Context) ([]string, error)
 
 	// Time returns the time of the store's clock. If it fails with [ErrNoTime], each process uses

@@ -232,32 +232,42 @@ func testKeys(t *testing.T, open func() lease.Store) {
 	}
 }
 
+// checkList waits for the records, because a list may be outdated.
 func checkList(t *testing.T, s lease.Store, realm string, want []lease.Record) {
 	t.Helper()
-	got, err := s.List(t.Context(), realm)
-	if err != nil {
-		t.Fatalf("List(%q): %v", realm, err)
+	list := func() []lease.Record {
+		records, err := s.List(t.Context(), realm)
+		if err != nil {
+			t.Fatalf("List(%q): %v", realm, err)
+		}
+		return inOrder(records)
+	}
+	want = inOrder(want)
+	got := list()
+	for end := time.Now().Add(patience); !slices.Equal(got, want) && time.Now().Before(end); {
+		time.Sleep(50 * time.Millisecond)
+		got = list()
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("List(%q): %d records, want %d\n got %+v\nwant %+v", realm, len(got), len(want),
+			got, want)
 	}
 	if scanner, ok := s.(lease.Scanner); ok {
 		var scanned []lease.Record
 		err := scanner.Scan(t.Context(), realm, func(r lease.Record) {
 			scanned = append(scanned, r)
 		})
-		if err != nil || !slices.Equal(scanned, got) {
-			t.Fatalf("Scan(%q): %v, and other records than List:\n got %+v\nwant %+v", realm, err,
-				scanned, got)
+		if err != nil || !slices.Equal(inOrder(scanned), want) {
+			t.Fatalf("Scan(%q): %v, %+v, want %+v", realm, err, scanned, want)
 		}
 	}
-	order := func(a, b lease.Record) int {
+}
+
+func inOrder(records []lease.Record) []lease.Record {
+	return slices.SortedFunc(slices.Values(records), func(a, b lease.Record) int {
 		return cmp.Or(cmp.Compare(a.Block.Size, b.Block.Size),
 			cmp.Compare(a.Block.NodeID, b.Block.NodeID))
-	}
-	got, want = slices.SortedFunc(slices.Values(got), order), slices.SortedFunc(slices.Values(want),
-		order)
-	if !slices.Equal(got, want) {
-		t.Fatalf("List(%q): %d records, want %d\n got %+v\nwant %+v", realm, len(got), len(want),
-			got, want)
-	}
+	})
 }
 
 func testList(t *testing.T, open func() lease.Store) {
@@ -373,9 +383,13 @@ func testRealms(t *testing.T, open func() lease.Store) {
 	s := open()
 	check := func(want []string) {
 		t.Helper()
-		got, err := s.Realms(t.Context())
-		slices.Sort(got)
 		want = slices.Sorted(slices.Values(want))
+		got, err := s.Realms(t.Context())
+		for end := time.Now().Add(patience); len(got) < len(want) && time.Now().Before(end); {
+			time.Sleep(50 * time.Millisecond)
+			got, err = s.Realms(t.Context())
+		}
+		slices.Sort(got)
 		if err != nil || !slices.Equal(got, want) {
 			t.Fatalf("Realms: %v\n got %q\nwant %q", err, got, want)
 		}
