@@ -131,7 +131,9 @@ func (d *document) machine(part string, o options) string {
 	if o.count > 0 {
 		text += fmt.Sprintf(" with %d rounds", o.count)
 	}
-	if o.benchtime != "" {
+	if calls, ok := strings.CutSuffix(o.benchtime, "x"); ok {
+		text += " with " + calls + " calls"
+	} else if o.benchtime != "" {
 		text += " of " + o.benchtime
 	}
 	return fmt.Sprintf("%s on %s, %d processors, %s/%s, %s", text, processor(), runtime.NumCPU(),
