@@ -101,8 +101,7 @@ func workersOf(in inspect.Reader, inOrder bool,
 		own, r := in, new(inspect.Reading)
 		workers[i] = input.Worker{Judge: &own.Judge, Append: func(b []byte, text string,
 			now time.Time) ([]byte, error) {
-			err := own.Read(r, text, now)
-			return result(b, r, err)
+			return result(b, r, own.Read(r, text, now))
 		}}
 	}
 	return workers

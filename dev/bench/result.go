@@ -82,8 +82,11 @@ func (s *Set) Rows(benchmark string) []string { return s.rows[benchmark] }
 // probability of 95 %. With fewer than six values, it is "∞".
 func (s *Set) Get(benchmark, row, unit string) (median float64, spread string, ok bool) {
 	values := s.values[figure{benchmark, row, unit}]
-	if len(values) < 2 {
-		return append(values, 0)[0], "", len(values) == 1
+	switch len(values) {
+	case 0:
+		return 0, "", false
+	case 1:
+		return values[0], "", true
 	}
 	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 	summary := benchmath.AssumeNothing.Summary(sample, 0.95)

@@ -12,9 +12,9 @@
 //
 // CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or an INSERT. The store
 // never repeats this statement if the server may have executed it. InnoDB shows a change before it
-// is on the disk. So Get also commits a small change of its own. When this commit returns, both
-// changes are on the disk. On a Galera cluster, Get and GetMany wait for the changes of other nodes
-// instead.
+// is on the disk. So Get also commits a small change of its own, and so does CompareAndSet before it
+// refuses a change. When this commit returns, both changes are on the disk. On a Galera cluster, all
+// calls wait for the changes of other nodes instead.
 //
 // # Guarantee
 //

@@ -304,7 +304,7 @@ func (s *Store) Time(ctx context.Context) (t time.Time, err error) {
 	return t, nil
 }
 
-// ask calls f once. The function f may send two requests, one after the other.
+// ask calls f once, with one connection for all its requests.
 func (s *Store) ask(ctx context.Context, f func(context.Context, *sql.Conn) error) error {
 	defer s.idle.Used()
 	conn, err := s.db.Conn(ctx)

@@ -13,11 +13,11 @@
 //   - replicas: for a new bucket, the number of servers that keep it, by default 1;
 //   - creds: a file with credentials, as the program nsc writes it.
 //
-// Each record is a key, REALM.BLOCK, with JSON as the value. CompareAndSet publishes the record
-// once, on condition that the key still has the revision that was read. One server, the bucket's
-// leader, answers reads. To get the time, the store writes an empty message to the key "=time", and
-// reads the message's timestamp. Package [github.com/sortid/sortid/store] explains what all stores
-// share.
+// Each record is a key, REALM.BLOCK, with JSON as the value. CompareAndSet publishes the record, on
+// condition that the key still has the revision that was read. With replicas, it may publish the
+// record again, with the same message ID, so that it is stored once. One server, the bucket's leader,
+// answers reads. To get the time, the store writes an empty message to the key "=time", and reads the
+// message's timestamp. Package [github.com/sortid/sortid/store] explains what all stores share.
 //
 // # Guarantee
 //

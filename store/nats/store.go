@@ -201,10 +201,10 @@ func (s *Store) write(ctx context.Context, changes []lease.Change, values []stri
 // replace returns the sequence number of the new message, or 0 if the key's message is not the one
 // with the number was.
 //
-// With replicas, two servers can believe that they are the leader, and get the same message. One may
-// accept it, while the other one refuses it. So a refusal is final only if the server has a later
-// message. Otherwise, replace sends the message again. Its ID prevents that it is stored twice, and a
-// server that has stored it confirms it again.
+// With replicas, two servers can believe that they are the leader, and get the same message. One
+// may accept it, while the other one refuses it. So a refusal is final only if the server has a
+// later message. Otherwise, replace sends the message again. Because of its ID, it is stored once,
+// and a server that has stored it confirms it again.
 func (s *Store) replace(ctx context.Context, key, value string, was uint64, id string) (uint64,
 	error) {
 	options := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(was)}
@@ -228,9 +228,7 @@ func (s *Store) replace(ctx context.Context, key, value string, was uint64, id s
 		if wait > time.Second {
 			return 0, err
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+		if connect.Sleep(ctx, wait) != nil {
 			return 0, err
 		}
 	}

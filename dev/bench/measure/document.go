@@ -25,7 +25,6 @@ var parts string
 func (d *document) write(w io.Writer, part string, o options) error {
 	t, err := template.New("").Funcs(template.FuncMap{
 		"machine": func() string { return d.machine(part, o) },
-		"count":   func() int { return o.count },
 		"config":  func(key string) string { return d.Config[key] },
 		"figure":  d.figure, "total": d.total,
 		"rows": d.merged, "fastest": d.fastest, "list": func(rows ...string) []string { return rows },

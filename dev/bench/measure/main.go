@@ -57,7 +57,8 @@ func main() {
 	results := flags.String("results", "",
 		"a `FILE` with results to use, instead of measuring")
 	if o.count > 0 {
-		flags.IntVar(&o.count, "count", o.count, "number of rounds; with less than six, the spread is unknown")
+		flags.IntVar(&o.count, "count", o.count,
+			"number of rounds; with fewer than six, the spread is unknown")
 	}
 	if o.benchtime != "" {
 		flags.StringVar(&o.benchtime, "benchtime", o.benchtime,
